@@ -1,4 +1,4 @@
-#include "clinic/check.h"
+#include "clinic/kernels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -102,6 +102,30 @@ std::string pattern(const std::vector<int>& result, const std::vector<int>& expe
   return exchanged(result, expected, pitch);
 }
 
+/// What is wrong with `result`, compared with `expected`; "" if nothing is.
+std::string compare_results(const std::vector<int>& result, const std::vector<int>& expected,
+                            int pitch) {
+  std::vector<std::size_t> wrong;
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    if (result[k] != expected[k]) wrong.push_back(k);
+  }
+  if (wrong.empty()) return "";
+  const std::size_t first = wrong.front();
+  const auto text = [](int value) {
+    return value == lab::kNotWritten ? std::string("not written") : std::to_string(value);
+  };
+  const std::string values =
+      format("is %s and should be %s", text(result[first]).c_str(), text(expected[first]).c_str());
+  std::string said = "the result " + values;
+  if (expected.size() > 1) {
+    said = format("%zu of %zu elements are wrong\n  the first: %s %s", wrong.size(),
+                  expected.size(), name_of(first, pitch).c_str(), values.c_str());
+  }
+  const std::string common = pattern(result, expected, wrong, pitch);
+  if (!common.empty()) said += "\n  " + common;
+  return said;
+}
+
 /// Warps that a multiprocessor of compute capability 9.0 holds of a kernel, registers aside: 2048
 /// threads, 32 blocks, and 228 kB of shared memory, of which a block takes 1 kB more than it asks
 /// for (CUDA programming guide, technical specifications).
@@ -178,29 +202,6 @@ FromNvcc read_from_nvcc(const std::string& folder) {
     found.doubles += std::regex_search(lines[k], doubles);
   }
   return found;
-}
-
-std::string compare_results(const std::vector<int>& result, const std::vector<int>& expected,
-                            int pitch) {
-  std::vector<std::size_t> wrong;
-  for (std::size_t k = 0; k < expected.size(); ++k) {
-    if (result[k] != expected[k]) wrong.push_back(k);
-  }
-  if (wrong.empty()) return "";
-  const std::size_t first = wrong.front();
-  const auto text = [](int value) {
-    return value == lab::kNotWritten ? std::string("not written") : std::to_string(value);
-  };
-  const std::string values =
-      format("is %s and should be %s", text(result[first]).c_str(), text(expected[first]).c_str());
-  std::string said = "the result " + values;
-  if (expected.size() > 1) {
-    said = format("%zu of %zu elements are wrong\n  the first: %s %s", wrong.size(),
-                  expected.size(), name_of(first, pitch).c_str(), values.c_str());
-  }
-  const std::string common = pattern(result, expected, wrong, pitch);
-  if (!common.empty()) said += "\n  " + common;
-  return said;
 }
 
 std::string what_is_wrong(const ClinicKernel& kernel, const std::string& program, int n,

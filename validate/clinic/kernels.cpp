@@ -147,18 +147,6 @@ Measured at_most(double most, const KernelCount::Accesses& accesses, const Clini
   return measured(each <= most + 0.01, format("%.2f %s per element", each, what));
 }
 
-Measured one_store_per_element(const ClinicCount& count) {
-  return at_most(1, count.all.stores, count, "stores");
-}
-
-Measured one_load_per_value(const ClinicCount& count) {
-  return at_most(kSummedArrays, count.all.loads, count, "loads");
-}
-
-Measured one_load_per_round(const ClinicCount& count) {
-  return at_most(1 + kRounds, count.all.loads, count, "loads");
-}
-
 Measured one_load_per_element(const ClinicCount& count) {
   // What a library does inside is not counted.
   if (count.all.loads.requests == 0) return measured(true, "no loads but those of a library");
@@ -179,18 +167,6 @@ Measured few_atomics(const ClinicCount& count) {
 Measured none_by_nvcc(int found, const char* words) {
   if (found < 0) throw NotMeasurable("needs nvcc, which tells what it made of the kernel");
   return measured(found == 0, format(words, found));
-}
-
-Measured no_local_memory(const ClinicCount& count) {
-  return none_by_nvcc(count.from_nvcc.stack_bytes, "%d bytes of stack frame");
-}
-
-Measured no_divisions(const ClinicCount& count) {
-  return none_by_nvcc(count.from_nvcc.divisions, "%d divisions of integers in a loop of the PTX");
-}
-
-Measured no_doubles(const ClinicCount& count) {
-  return none_by_nvcc(count.from_nvcc.doubles, "%d instructions with doubles in the PTX");
 }
 
 Measured many_warps(const ClinicCount& count) {
@@ -226,23 +202,36 @@ const std::vector<ClinicKernel>& kernels() {
         {"stores are coalesced: at most 5 sectors per 32 elements", coalesced_stores,
          "In one round, how far apart are the elements of two neighbouring threads?"}}},
       {"redundant_access", summed, kNoRows,
-       {{"each value is loaded once: 16 loads per element of the sum", one_load_per_value,
+       {{"each value is loaded once: 16 loads per element of the sum",
+         [](const ClinicCount& of) { return at_most(kSummedArrays, of.all.loads, of, "loads"); },
          "`out[k] +=` also reads. A local variable needs no memory."},
-        {"each sum is stored once", one_store_per_element,
+        {"each sum is stored once",
+         [](const ClinicCount& of) { return at_most(1, of.all.stores, of, "stores"); },
          "`out[k] +=` writes in every round. A local variable needs no memory."}}},
       {"divergence", looked_up, kNoRows,
        {{"warps do not diverge: 30 lanes or more take part in a load", full_load_requests,
          "In which order would the elements have to go to the threads?"},
-        {"each element goes one way: at most 17 loads", one_load_per_round,
+        {"each element goes one way: at most 17 loads",
+         [](const ClinicCount& of) { return at_most(1 + kRounds, of.all.loads, of, "loads"); },
          "A lane that goes both ways does twice the work. Choose the index, not the result."}}},
       {"local_memory", most_frequent, kNoRows,
-       {{"no local memory: nvcc reports a stack frame of 0 bytes", no_local_memory,
+       {{"no local memory: nvcc reports a stack frame of 0 bytes",
+         [](const ClinicCount& of) {
+           return none_by_nvcc(of.from_nvcc.stack_bytes, "%d bytes of stack frame");
+         },
          "An array is in registers if every index is known when the compiler has unrolled the "
          "loops."}}},
       {"arithmetic", weighed, kRowsOfN,
-       {{"no double precision: 0 instructions with doubles in the PTX", no_doubles,
+       {{"no double precision: 0 instructions with doubles in the PTX",
+         [](const ClinicCount& of) {
+           return none_by_nvcc(of.from_nvcc.doubles, "%d instructions with doubles in the PTX");
+         },
          "0.5 is a double, and makes doubles of its neighbours. 0.5f is a float."},
-        {"no division of integers in a loop: 0 there in the PTX", no_divisions,
+        {"no division of integers in a loop: 0 there in the PTX",
+         [](const ClinicCount& of) {
+           return none_by_nvcc(of.from_nvcc.divisions,
+                               "%d divisions of integers in a loop of the PTX");
+         },
          "A launch grid with a y knows i and j. And the next element is one step on."}}},
       {"occupancy", reversed_in_groups, kNoRows,
        {{"32 warps or more fit on a multiprocessor of an H200", many_warps,

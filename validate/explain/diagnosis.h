@@ -16,9 +16,7 @@
 namespace validate {
 
 /// What a run of a program left behind.
-struct Observation {
-  int iterations = 0;
-  std::vector<Record::Residual> residuals;
+struct Observation : Record {
   std::vector<float> field;  ///< after the last iteration: n x n, row j outer
 };
 

@@ -287,7 +287,7 @@ WatchedRun look_once_more(const Check& check, const Case& run, WatchedRun look) 
 
 /// Notes what a look found.
 void keep_look(const WatchedRun& look, Patient* patient) {
-  patient->finding = read_finding(look.trial.report, look.run.n);
+  patient->finding = {look.trial.report, look.run.n};
   patient->watched = true;
 }
 
@@ -334,8 +334,7 @@ Patient patient_of(const Check& check, const std::string& step, const Case& job)
     const std::string dir = check.folder + "/question";
     const Run trial = run_program(check.program, run, false, dir, check.time_limit);
     if (!trial.error.empty()) return false;
-    seen->iterations = trial.record.iterations;
-    seen->residuals = trial.record.residuals;
+    static_cast<Record&>(*seen) = trial.record;
     std::string ignored;
     return read_field(dir, run.n, &seen->field, &ignored);
   };
@@ -417,17 +416,16 @@ Explanation explain_failure(const Check& check, const Case& run, const Run& tria
 
 Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Patient* patient) {
   std::vector<std::string> lines;
-  Comparison* compared = &trial->compared;
   const Record& record = trial->run.record;
   Case made = run;
   made.iterations = record.iterations;
   const bool stopped_early = made.iterations < run.iterations;
   Wrong what{run, made.iterations};
-  what.field = compared->field.kind == FieldComparison::kWrong;
-  what.residual = compared->residuals.kind == ResidualComparison::kWrong;
+  what.field = trial->field.kind == FieldComparison::kWrong;
+  what.residual = trial->residuals.kind == ResidualComparison::kWrong;
   if (what.field) {
     check.progress("looking for the first wrong iteration");
-    what.first_iteration = first_wrong_iteration(made, *patient, &compared->field);
+    what.first_iteration = first_wrong_iteration(made, *patient, &trial->field);
   }
   std::optional<WatchedRun> look;
   if (check.at_hand.watched.empty()) {
@@ -453,14 +451,14 @@ Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Pat
         format("it stopped after %d of %d iterations", made.iterations, run.iterations));
   }
   if (what.field) {
-    describe_field(compared->field, made, what.first_iteration, &lines);
+    describe_field(trial->field, made, what.first_iteration, &lines);
     // Or a picture says better than the words where it is wrong.
     if (!diagnosis.known() || diagnosis.answer.has("draw")) add(draw(what, *patient));
   } else if (!stopped_early || run.n < kHashedRecordN) {
     lines.push_back("the field is right");
   }
   if (what.residual) {
-    describe_residual(compared->residuals, &lines);
+    describe_residual(trial->residuals, &lines);
   } else {
     lines.push_back("the residual is right");
   }

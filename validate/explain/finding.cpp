@@ -1,6 +1,5 @@
 #include "explain/finding.h"
 
-#include <cstdio>
 #include <regex>
 
 #include "source/source_code.h"
@@ -21,23 +20,13 @@ bool comes_of_the_thread(const std::string& code, char index, char axis, int* fi
   return true;
 }
 
-/// "just behind the end of", "400 bytes before"; "" if it is not beside an allocation.
-std::string where_it_was(const cuda_on_cpu::Report& report) {
+}  // namespace
+
+std::string Finding::where() const {
   const std::string bytes = std::to_string(report.distance) + " bytes ";
   if (report.place == "before") return bytes + "before";
   if (report.place != "past") return "";
   return report.distance == 0 ? "just past the end of" : bytes + "past the end of";
-}
-
-}  // namespace
-
-Finding read_finding(const cuda_on_cpu::Report& report, int n) {
-  Finding finding;
-  finding.report = report;
-  finding.n = n;
-  finding.where = where_it_was(report);
-  finding.has_place = std::sscanf(report.index.c_str(), "%d,%d", &finding.x, &finding.y) == 2;
-  return finding;
 }
 
 int Finding::plain_line() const {

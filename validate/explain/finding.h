@@ -10,14 +10,14 @@ namespace validate {
 struct Finding {
   cuda_on_cpu::Report report{""};  ///< all of it
   int n = 0;                       ///< points per side of the grid on which it was found
-  std::string where;               ///< "just past the end of", if it is beside an allocation
-  bool has_place = false;          ///< x and y are known
-  int x = 0, y = 0;                ///< blockIdx * blockDim + threadIdx
 
+  /// Whether a line of the program is named.
   bool known() const { return report.line > 0; }
   bool is(const char* kind) const { return known() && report.kind == kind; }
+  /// "just past the end of", "400 bytes before"; "" if it is not beside an allocation.
+  std::string where() const;
   /// A kernel accesses what lies beside an allocation.
-  bool is_outside() const { return is("out_of_bounds") && !where.empty(); }
+  bool is_outside() const { return is("out_of_bounds") && !where().empty(); }
   bool shared() const { return report.has("shared"); }
   bool is_race() const { return is("race"); }
   /// Of a race.
@@ -25,10 +25,6 @@ struct Finding {
   /// Of a race: the line that writes what others change atomically; 0: none.
   int plain_line() const;
 };
-
-/// What a program has reported on a grid of n x n points; not known if no line of the program is
-/// named.
-Finding read_finding(const cuda_on_cpu::Report& report, int n);
 
 /// Where in a program's text something was found.
 struct Scene {

@@ -1,9 +1,9 @@
 #include "explain/words.h"
 
 #include <algorithm>
-#include <cctype>
 #include <climits>
-#include <cstring>
+#include <map>
+#include <regex>
 
 #include "explain/diagnosis.h"
 #include "run/steps.h"
@@ -120,12 +120,6 @@ const std::map<std::string, const char*> kPhrases = {
 };
 // clang-format on
 
-std::string lower(const std::string& name) {
-  std::string result;
-  for (char c : name) result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 }  // namespace
 
 const std::vector<TraitRow>& trait_rows() { return kRows; }
@@ -133,11 +127,9 @@ const std::vector<TraitRow>& trait_rows() { return kRows; }
 bool holds_evidence(const std::set<std::string>& names, const char* evidence) {
   const std::string text = evidence;
   if (text.back() != '*') return names.count(text) > 0;
-  const std::string begin = lower(text.substr(0, text.size() - 1));
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    const std::string low = lower(name);
-    return low.rfind(begin, 0) == 0 || low.rfind("k" + begin, 0) == 0;
-  });
+  const std::regex begin("^k?" + text.substr(0, text.size() - 1), std::regex::icase);
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return std::regex_search(name, begin); });
 }
 
 Words::Words(const Patient& patient)
@@ -166,7 +158,6 @@ Words::Words(const Patient& patient)
   const bool no_atomic = file && has(kKernels) && !holds_evidence(names_, "atomic*");
   if (has(kDeviceReduce) || no_atomic) traits_ |= kStoredParts;
   if (has_name("cudaMemcpyAsync", step_ == 11 || step_ >= 15)) traits_ |= kLateSum;
-  if (has_name("wait_for", step_ == 11)) traits_ |= kWaitFor;
   if (!file || names_.count("ncclGroupEnd")) traits_ &= ~kOpenGroup;
   if (!file) traits_ &= ~kMemcpy;
   if (!file && !has(kStrips)) traits_ |= kBlockConstant;
@@ -246,7 +237,7 @@ std::string Words::handover() const {
 }
 
 std::string Words::formula() const {
-  const bool waits = has(kWaitFor);
+  const bool waits = has_name("wait_for", step_ == 11);
   const std::string line = waits ? "return std::sqrt(*pass.host_sum / (double(n) * n))"
                                  : "residual = std::sqrt(squares / (double(n) * n))";
   // The learner's own may have other words.

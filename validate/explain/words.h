@@ -28,7 +28,6 @@ enum Trait : unsigned {
   kDeviceReduce = 1u << 18,   ///< cub::DeviceReduce adds up stored parts
   kStoredParts = 1u << 19,    ///< parts of the sum are stored, and added up later
   kBlockConstant = 1u << 21,  ///< a block's shape is called kBlockX
-  kWaitFor = 1u << 22,        ///< the residual is computed in wait_for
   kPairs = 1u << 24,          ///< sums of two neighbours are kept for two points
   kOpenGroup = 1u << 23,      ///< NCCL's calls are grouped, and no group ends
 };

@@ -480,7 +480,7 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
              {ProblemKind::kHarmonic, kFirstN},
              {ProblemKind::kProbe, kKnownN}};
   }
-  if (!wait_for_build(asked.built)) return not_built();
+  if (!wait_for_build(asked.built)) return {Verdict::kNoProgram};
   const int own_n = asked.at_hand.gpu && asked.cases.empty() ? default_n(asked.program) : 0;
   Verdict verdict =
       CycleCheck(asked, asked.program, progress, &found, look_ends).reach(grids, own_n);

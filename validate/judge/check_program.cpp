@@ -27,9 +27,9 @@ std::string in_other_order(const Case& run, bool access) {
 }
 
 bool is_right(const Case& run, const Trial& trial) {
-  return trial.run.error.empty() && trial.compared.error.empty() &&
-         trial.compared.residuals.kind != ResidualComparison::kWrong &&
-         trial.compared.field.kind != FieldComparison::kWrong &&
+  return trial.run.error.empty() && trial.error.empty() &&
+         trial.residuals.kind != ResidualComparison::kWrong &&
+         trial.field.kind != FieldComparison::kWrong &&
          trial.run.record.iterations == run.iterations;
 }
 
@@ -200,9 +200,7 @@ class Judgement {
       unwanted_ = true;
       verdict_.too_slow = trial->run.child.timed_out;
       if (!extent_.explain) return wrong(run, {{}});
-      if (trial->run.error.empty() && !trial->compared.error.empty()) {
-        return wrong(run, {{trial->compared.error}});
-      }
+      if (trial->run.error.empty() && !trial->error.empty()) return wrong(run, {{trial->error}});
       const Explanation found = trial->run.error.empty()
                                     ? explain_wrong(check_, run, trial, patient)
                                     : explain_failure(check_, run, trial->run, look, patient);
@@ -210,7 +208,7 @@ class Judgement {
           run, found,
           trial->run.report.allocated_line > 0 || patient->finding.report.allocated_line > 0);
     }
-    const FieldComparison& field = trial->compared.field;
+    const FieldComparison& field = trial->field;
     if (field.kind == FieldComparison::kDifferentRounding) {
       // Another order of additions gives the same bits every time, and a race that lost little
       // does not.
@@ -226,7 +224,7 @@ class Judgement {
       }
       different_rounding_ = true;
     }
-    single_precision_ |= trial->compared.residuals.kind == ResidualComparison::kSinglePrecision;
+    single_precision_ |= trial->residuals.kind == ResidualComparison::kSinglePrecision;
     sizes_.insert(run.n);
     if (run.n == extent_.own_n && run.n >= kHashedRecordN) {
       verdict_.remarks.push_back(format("at n = %d, its own: %d sweeps, compared by a hash per row",

@@ -18,16 +18,17 @@ struct Verdict {
     kWrong,
     kNoGpu,          ///< the program found no usable GPU
     kCannotRunHere,  ///< a limit, no space, no launcher: the machine's trouble, not the program's
-    kNoProgram,      ///< the program is not there
+    kNoProgram,      ///< the program is not there; if its build failed, who builds it says why
     kByCycles,       ///< its iterations are no sweeps: this is for check_cycles
   };
   Kind kind = kRight;
-  bool too_slow = false;             ///< wrong, as a run did not end in time
-  std::string summary;               ///< one line
-  Case run = {};                     ///< if wrong: the first run that is
-  std::string rule = {};             ///< the entry of the catalogue of mistakes; "": none fits
-  std::vector<std::string> details;  ///< what is wrong and where, for people; empty if right
-  std::vector<std::string> remarks;  ///< right, and still worth saying
+  bool too_slow = false;     ///< wrong, as a run did not end in time
+  std::string summary = {};  ///< one line
+  Case run = {};             ///< if wrong: the first run that is
+  std::string rule = {};     ///< the entry of the catalogue of mistakes; "": none fits
+  /// What is wrong and where, for people; empty if right.
+  std::vector<std::string> details = {};
+  std::vector<std::string> remarks = {};  ///< right, and still worth saying
 
   // Each of these says what it is; a bool says whether that is known by now.
   bool becomes(Kind what, const std::string& said);

@@ -46,7 +46,7 @@ Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progre
   std::atomic<bool> built = false;
   std::future<Verdict> on_gpu = std::async(std::launch::async, [&] {
     built = wait_for_build(asked.built, &unwanted);
-    if (!built) return not_built();
+    if (!built) return Verdict{Verdict::kNoProgram};
     Extent few;
     few.own_n = extent.own_n;
     few.few_checks = true;
@@ -98,12 +98,6 @@ Verdict look(const StepCheck& asked, const Progress& progress) {
 
 }  // namespace
 
-Verdict not_built() {
-  Verdict verdict;
-  verdict.kind = Verdict::kNoProgram;
-  return verdict;
-}
-
 Verdict verdict_of_both(Verdict gpu, Verdict cpu) {
   if (cpu.kind == Verdict::kWrong) {
     if (gpu.kind == Verdict::kRight) cpu.details.push_back(kByLuck);
@@ -139,7 +133,9 @@ Verdict check_step(const StepCheck& asked, const Progress& progress) {
   std::string not_tried;
   const Extent extent = extent_of(asked, &not_tried);
   const bool usual = asked.cases.empty();
-  if ((!usual || asked.on_cpu.empty()) && !wait_for_build(asked.built)) return not_built();
+  if ((!usual || asked.on_cpu.empty()) && !wait_for_build(asked.built)) {
+    return {Verdict::kNoProgram};
+  }
   Verdict verdict =
       usual && !asked.on_cpu.empty()
           ? check_on_both(asked, extent, progress)

@@ -25,9 +25,6 @@ struct StepCheck {
 /// runs the rest. What a look at every access finds in a right program is the verdict.
 Verdict check_step(const StepCheck& asked, const Progress& progress);
 
-/// The verdict on a program whose build failed. Who builds it says why.
-Verdict not_built();
-
 /// The one verdict of both, if the CPU has one. What is wrong on both is explained by the CPU,
 /// which is faster and knows more.
 Verdict verdict_of_both(Verdict gpu, Verdict cpu);

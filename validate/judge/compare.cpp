@@ -37,10 +37,7 @@ FieldComparison compare_field(const Reference& reference, int iterations,
       const bool boundary = i == 0 || j == 0 || i == n - 1 || j == n - 1;
       if (!boundary && difference <= rounding) continue;  // false for NaN
       result.none += std::isnan(found[i]);
-      if (result.wrong++ == 0) {
-        result.i_min = result.i_max = i;
-        result.j_min = j;
-      }
+      if (result.wrong++ == 0) result.i_min = i, result.j_min = j;
       result.i_min = std::min(result.i_min, i);
       result.i_max = std::max(result.i_max, i);
       result.j_max = j;
@@ -49,11 +46,9 @@ FieldComparison compare_field(const Reference& reference, int iterations,
       }
     }
   }
-  if (result.wrong > 0) {
-    result.kind = FieldComparison::kWrong;
-  } else if (result.different > 0) {
-    result.kind = FieldComparison::kDifferentRounding;
-  }
+  result.kind = result.wrong > 0       ? FieldComparison::kWrong
+                : result.different > 0 ? FieldComparison::kDifferentRounding
+                                       : FieldComparison::kIdentical;
   return result;
 }
 
@@ -102,12 +97,10 @@ void describe_residual(const ResidualComparison& residual, std::vector<std::stri
 void describe_field(const FieldComparison& field, const Case& run, int first_iteration,
                     std::vector<std::string>* lines) {
   const std::size_t points = static_cast<std::size_t>(run.n) * run.n;
-  if (first_iteration > 0) {
-    lines->push_back(
-        format("the field is wrong from iteration %d on; after that one", first_iteration));
-  } else {
-    lines->push_back(format("the field is wrong; after iteration %d", run.iterations));
-  }
+  lines->push_back(
+      first_iteration > 0
+          ? format("the field is wrong from iteration %d on; after that one", first_iteration)
+          : format("the field is wrong; after iteration %d", run.iterations));
   std::string how = format("  %zu of %zu points are wrong", field.wrong, points);
   if (field.none > 0) {
     how += field.none == field.wrong ? ": they are not numbers"

@@ -22,10 +22,8 @@ void over_rows(int begin, int end, int n, int threads, Work work) {
   if (count == 1) return work(begin, end);
   std::vector<std::thread> workers;
   for (int t = 0; t < count; ++t) {
-    const int first = begin + static_cast<int>(static_cast<long long>(end - begin) * t / count);
-    const int last =
-        begin + static_cast<int>(static_cast<long long>(end - begin) * (t + 1) / count);
-    workers.emplace_back(work, first, last);
+    workers.emplace_back(work, begin + first_row(end - begin, t, count),
+                         begin + first_row(end - begin, t + 1, count));
   }
   for (std::thread& worker : workers) worker.join();
 }

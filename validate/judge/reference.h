@@ -14,6 +14,22 @@ inline std::unique_ptr<float[]> unwritten_floats(std::size_t count) {
   return std::unique_ptr<float[]>(new float[count]);
 }
 
+/// The n x n values with rows and columns exchanged.
+template <typename Value>
+std::vector<Value> transposed(const std::vector<Value>& values, int n) {
+  std::vector<Value> result(values.size());
+  for (std::size_t j = 0, side = n; j < side; ++j) {
+    for (std::size_t i = 0; i < side; ++i) result[j * side + i] = values[i * side + j];
+  }
+  return result;
+}
+
+/// Where the share of one of `count` ranks, or threads, of n rows begins; of the last one and one
+/// more, n.
+inline int first_row(int n, int share, int count) {
+  return static_cast<int>(static_cast<long long>(n) * share / count);
+}
+
 /// One row's update; returns the sum of its squared changes.
 double sweep_row(float* __restrict__ out, const float* __restrict__ south,
                  const float* __restrict__ middle, const float* __restrict__ north, int n);

@@ -19,23 +19,22 @@ namespace {
 void compare(const std::string& program, const Case& run, const std::string& dir,
              const TimeLimit& time_limit, const std::atomic<bool>* unwanted, const Expected& right,
              Trial* trial) {
-  Comparison& compared = trial->compared;
   const Record& record = trial->run.record;
-  compared.residuals = compare_residuals(right.residuals, record.residuals, run.n);
+  trial->residuals = compare_residuals(right.residuals, record.residuals, run.n);
   const bool hashed = run.n >= kHashedRecordN, stopped_early = record.iterations < run.iterations;
   if (stopped_early && (hashed || record.iterations == 0)) return;
   if (hashed) {
     std::vector<std::uint64_t> hashes;
-    if (!read_row_hashes(dir, run.n, &hashes, &compared.error)) return;
+    if (!read_row_hashes(dir, run.n, &hashes, &trial->error)) return;
     if (hashes == right.reference.row_hashes()) return;
     trial->run = run_program(program, run, false, dir, time_limit, unwanted);
     if (!trial->run.error.empty()) return;
-    compared.residuals = compare_residuals(right.residuals, record.residuals, run.n);
+    trial->residuals = compare_residuals(right.residuals, record.residuals, run.n);
   }
   std::vector<float> field;
-  if (!read_field(dir, run.n, &field, &compared.error)) return;
-  compared.field = stopped_early ? compare_with_right(run, record.iterations, field)
-                                 : compare_field(right.reference, run.iterations, field);
+  if (!read_field(dir, run.n, &field, &trial->error)) return;
+  trial->field = stopped_early ? compare_with_right(run, record.iterations, field)
+                               : compare_field(right.reference, run.iterations, field);
 }
 
 /// How many trials are worth running at a time on this machine.

@@ -16,17 +16,12 @@ namespace validate {
 /// they differ, the program runs once more for the field itself.
 inline constexpr int kHashedRecordN = 4096;
 
-/// A run's residuals and field, each compared with the reference's.
-struct Comparison {
+/// A run and, if it left a record, its residuals and field, each compared with the reference's.
+struct Trial {
+  Run run;
   ResidualComparison residuals;
   FieldComparison field;
   std::string error;  ///< not empty: the field could not be read
-};
-
-/// A run and, if it left a record, what the comparison says of it.
-struct Trial {
-  Run run;
-  Comparison compared;
 };
 
 /// The reference after some sweeps, and their residuals.

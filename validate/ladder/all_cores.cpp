@@ -69,8 +69,8 @@ ThreadedSweeps sweep_on_threads(const lab::Problem& problem, int threads, int sa
   MeetingPoint everyone(threads);
 
   auto work = [&](int thread) {
-    auto begin_of = [&](int t) { return 1 + static_cast<int>((n - 2LL) * t / threads); };
-    const int first = begin_of(thread), last = begin_of(thread + 1);
+    const int first = 1 + first_row(n - 2, thread, threads);
+    const int last = 1 + first_row(n - 2, thread + 1, threads);
     float *from = made.field.get(), *to = other.get();
     auto row = [n](float* field, int j) { return field + static_cast<std::size_t>(j) * n; };
     for (int j = thread == 0 ? 0 : first; j < (thread == threads - 1 ? n : last); ++j) {

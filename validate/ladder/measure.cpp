@@ -1,4 +1,4 @@
-#include "ladder/measure.h"
+#include "ladder/ladder.h"
 
 #include <algorithm>
 #include <chrono>

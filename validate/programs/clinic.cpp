@@ -6,7 +6,7 @@
 
 #include <lab/exit_codes.h>
 
-#include "clinic/check.h"
+#include "clinic/kernels.h"
 #include "programs/command_line.h"
 
 namespace {

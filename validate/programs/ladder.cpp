@@ -10,7 +10,7 @@
 #include <lab/exit_codes.h>
 #include <lab/options.h>
 
-#include "ladder/measure.h"
+#include "ladder/ladder.h"
 #include "programs/command_line.h"
 #include "run/program_run.h"
 #include "run/steps.h"

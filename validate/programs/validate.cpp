@@ -181,26 +181,24 @@ void print_thoughts(const std::string& source) {
 int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) {
   const char* name = arguments.name.c_str();
   const bool learner = !arguments.exercise.empty();
+  const bool right = verdict.kind == validate::Verdict::kRight;
+  const std::string& rule = verdict.rule;
   switch (verdict.kind) {
     case validate::Verdict::kRight:
-      std::printf("%s: %s\n", name, verdict.summary.c_str());
-      for (const std::string& remark : verdict.remarks) std::printf("  %s\n", remark.c_str());
-      if (arguments.explain && !verdict.rule.empty()) {
-        std::printf("  rule: %s\n", verdict.rule.c_str());
-      }
-      print_thoughts(arguments.check.at_hand.source);
-      if (learner) print_next(arguments);
-      validate::write_verdict(arguments.verdict, "right");
-      return kExitRight;
     case validate::Verdict::kWrong:
       std::printf("%s: %s\n", name, verdict.summary.c_str());
-      for (const std::string& line : verdict.details) std::printf("  %s\n", line.c_str());
-      if (arguments.explain) {
-        std::printf("  rule: %s\n", verdict.rule.empty() ? "none" : verdict.rule.c_str());
+      for (const std::string& line : right ? verdict.remarks : verdict.details) {
+        std::printf("  %s\n", line.c_str());
       }
-      validate::write_verdict(arguments.verdict,
-                              verdict.rule.empty() ? "wrong" : "wrong\t" + verdict.rule);
-      return kExitWrong;
+      if (arguments.explain && !(right && rule.empty())) {
+        std::printf("  rule: %s\n", rule.empty() ? "none" : rule.c_str());
+      }
+      if (right) print_thoughts(arguments.check.at_hand.source);
+      if (right && learner) print_next(arguments);
+      validate::write_verdict(arguments.verdict, right          ? "right"
+                                                 : rule.empty() ? "wrong"
+                                                                : "wrong\t" + rule);
+      return right ? kExitRight : kExitWrong;
     case validate::Verdict::kNoGpu:
       std::printf("%s: compiles, but cannot run here\n  %s\n", name, verdict.summary.c_str());
       if (learner) std::printf("  Check it again on a machine with an NVIDIA GPU.\n");

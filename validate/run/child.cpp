@@ -34,15 +34,10 @@ void on_signal(int signal) { caught_signal = signal; }
 bool drain(int pipe, std::string* output) {
   char buffer[4096];
   for (;;) {
-    const ssize_t got = read(pipe, buffer, sizeof buffer);
-    if (got > 0) {
-      output->append(buffer, static_cast<std::size_t>(got));
-      if (output->size() > 2 * kMaxOutput) output->erase(0, output->size() - kMaxOutput);
-    } else if (got == 0) {
-      return false;
-    } else if (errno != EINTR) {
-      return errno == EAGAIN;
-    }
+    const ssize_t got = TEMP_FAILURE_RETRY(read(pipe, buffer, sizeof buffer));
+    if (got <= 0) return got < 0 && errno == EAGAIN;
+    output->append(buffer, static_cast<std::size_t>(got));
+    if (output->size() > 2 * kMaxOutput) output->erase(0, output->size() - kMaxOutput);
   }
 }
 
@@ -50,11 +45,12 @@ bool drain(int pipe, std::string* output) {
 std::mutex running_mutex;
 std::set<pid_t> running;
 
-/// Ends what a child left behind outside its process group, a daemon say: since this process is
-/// their reaper (see run_child), they are its own children once the child is gone. What belongs to
-/// another child that still runs stays.
-void end_left_behind() {
+/// Ends what a child that is gone left behind outside its process group, a daemon say: since this
+/// process is their reaper (see run_child), they are its own children now. What belongs to another
+/// child that still runs stays.
+void end_left_behind(pid_t gone) {
   const std::lock_guard<std::mutex> lock(running_mutex);
+  running.erase(gone);
   const std::string own = "/proc/self/task/";
   for (int round = 0; round < 100; ++round) {
     bool any = false;
@@ -65,8 +61,7 @@ void end_left_behind() {
       if (running.count(left) > 0 || running.count(getpgid(left)) > 0) continue;
       any = true;
       kill(left, SIGKILL);
-      while (waitpid(left, nullptr, 0) < 0 && errno == EINTR) {
-      }
+      TEMP_FAILURE_RETRY(waitpid(left, nullptr, 0));
     }
     // Who was killed may have had children of its own.
     if (!any) return;
@@ -224,24 +219,15 @@ ChildResult run_child(const std::vector<std::string>& command, const TimeLimit& 
   fcntl(output[0], F_SETFL, O_NONBLOCK);
 
   int error = 0;
-  ssize_t got;
-  do {
-    got = read(exec_error[0], &error, sizeof error);
-  } while (got < 0 && errno == EINTR);
+  result.started = TEMP_FAILURE_RETRY(read(exec_error[0], &error, sizeof error)) == 0;
   close(exec_error[0]);
-  result.started = got == 0;
 
   int status = 0;
   rusage used{};
   watch(child, output[0], time_limit, start, unwanted, &result);
   kill(-child, SIGKILL);
-  while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
-  }
-  {
-    const std::lock_guard<std::mutex> lock(running_mutex);
-    running.erase(child);
-  }
-  end_left_behind();
+  TEMP_FAILURE_RETRY(wait4(child, &status, 0, &used));
+  end_left_behind(child);
   drain(output[0], &result.output);
   close(output[0]);
   if (result.output.size() > kMaxOutput) {

@@ -158,19 +158,18 @@ std::string program_folder() {
 }
 
 std::string describe(const Case& run) {
-  const std::string ranks =
-      run.ranks > 0 ? format(", %d rank%s%s%s", run.ranks, run.ranks == 1 ? "" : "s",
-                             run.halos ? ", LAB_HALOS=" : "", run.halos ? run.halos : "")
-                    : "";
-  if (run.tolerance > 0) {
-    return format("%s, n = %d, --tolerance %.3g", lab::problem_name(run.problem), run.n,
-                  run.tolerance) +
-           ranks;
-  }
-  return format("%s, n = %d, %d iteration%s", lab::problem_name(run.problem), run.n, run.iterations,
-                run.iterations == 1 ? "" : "s") +
-         (run.check_every > 0 ? format(", --check-every %d", run.check_every) : "") + ranks +
-         (run.order ? format(", threads in %s order", run.order) : "");
+  const auto counted = [](int count, const char* what) {
+    return format("%d %s%s", count, what, count == 1 ? "" : "s");
+  };
+  const bool to_tolerance = run.tolerance > 0;
+  std::string text = format("%s, n = %d, ", lab::problem_name(run.problem), run.n);
+  text += to_tolerance ? format("--tolerance %.3g", run.tolerance)
+                       : counted(run.iterations, "iteration");
+  if (run.check_every > 0 && !to_tolerance) text += format(", --check-every %d", run.check_every);
+  if (run.ranks > 0) text += ", " + counted(run.ranks, "rank");
+  if (run.ranks > 0 && run.halos) text += std::string(", LAB_HALOS=") + run.halos;
+  if (run.order) text += format(", threads in %s order", run.order);
+  return text;
 }
 
 std::string last_words(const ChildResult& child) {

@@ -240,15 +240,9 @@ long constant_in(const std::string& source, const std::string& name) {
     return 0;
   }
   long product = 1;
-  std::string factor;
-  for (const char c : found[1].str() + "*") {
-    if (c != '*') {
-      factor += c;
-      continue;
-    }
+  for (const std::string& factor : split(found[1], '*')) {
     const bool number = !factor.empty() && std::isdigit(static_cast<unsigned char>(factor[0]));
     product *= number ? std::atol(factor.c_str()) : factor == name ? 0 : constant_in(code, factor);
-    factor.clear();
   }
   return product;
 }

@@ -2,6 +2,7 @@
 #include <cctype>
 #include <cstddef>
 #include <map>
+#include <regex>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -23,10 +24,8 @@ bool is_error_query(std::string_view name) {
 
 /// Whether a function of another file asks for errors, by its name: checkLaunch("sweep").
 bool sounds_like_a_check(std::string_view name) {
-  std::string lower;
-  for (const char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower != "cuda_check" && lower != "check_cuda" && lower.rfind("cuda", 0) != 0 &&
-         (lower.find("check") != std::string::npos || lower.find("error") != std::string::npos);
+  static const std::regex check("(?!cuda|check_cuda$).*(check|error).*", std::regex::icase);
+  return std::regex_match(name.begin(), name.end(), check);
 }
 
 /// A source as far as it matters here.

@@ -61,16 +61,13 @@ void find_period(Lines* lines) {
 
 /// Whether the columns (or rows) that miss one point all miss it in the same row (or column): that
 /// is no chance.
-bool miss_one_line(const Cells& cells, const std::vector<int>& counts, bool columns) {
+bool miss_one_line(const Cells& cells, const std::vector<int>& counts, char letter) {
   constexpr int kNoChance = 3;
   const int n = cells.n();
-  std::vector<int> missing(n, 0);
-  for (int line = 1; line < n - 1; ++line) {
-    if (counts[line] != n - 3) continue;
-    for (int k = 1; k < n - 1; ++k)
-      missing[k] += !(columns ? cells.has(line, k) : cells.has(k, line));
-  }
-  return *std::max_element(missing.begin(), missing.end()) >= kNoChance;
+  const Cells missing = Cells::where(
+      n, [&](int i, int j) { return counts[letter == 'i' ? i : j] == n - 3 && !cells.has(i, j); });
+  const std::vector<int> across = counts_of(missing, letter == 'i' ? 'j' : 'i');
+  return *std::max_element(across.begin(), across.end()) >= kNoChance;
 }
 
 }  // namespace
@@ -83,6 +80,14 @@ Cells Cells::interior() const {
 
 Cells Cells::boundary() const {
   return where(n_, [this](int i, int j) { return has(i, j) && is_boundary(i, j); });
+}
+
+std::vector<int> counts_of(const Cells& cells, char letter) {
+  std::vector<int> counts(cells.n(), 0);
+  for (int j = 1; j < cells.n() - 1; ++j) {
+    for (int i = 1; i < cells.n() - 1; ++i) counts[letter == 'i' ? i : j] += cells.has(i, j);
+  }
+  return counts;
 }
 
 Lines describe_lines(const std::vector<int>& lines, char letter, int n) {
@@ -162,16 +167,8 @@ int Lines::blocks_before() const {
 
 Pattern find_pattern(const Cells& cells) {
   const int n = cells.n(), inside = n - 2;
-  std::vector<int> in_column(n, 0), in_row(n, 0);
-  std::size_t total = 0;
-  for (int j = 1; j < n - 1; ++j) {
-    for (int i = 1; i < n - 1; ++i) {
-      if (!cells.has(i, j)) continue;
-      ++in_column[i];
-      ++in_row[j];
-      ++total;
-    }
-  }
+  const std::vector<int> in_column = counts_of(cells, 'i'), in_row = counts_of(cells, 'j');
+  const std::size_t total = std::accumulate(in_row.begin(), in_row.end(), 0);
   // A value may be right by chance, once.
   auto lines = [&](const std::vector<int>& counts, char letter, int least) {
     std::vector<int> at;
@@ -184,8 +181,8 @@ Pattern find_pattern(const Cells& cells) {
   Pattern result;
   if (total == 0) return result;
   result.columns =
-      lines(in_column, 'i', miss_one_line(cells, in_column, true) ? inside : nearly_all);
-  result.rows = lines(in_row, 'j', miss_one_line(cells, in_row, false) ? inside : nearly_all);
+      lines(in_column, 'i', miss_one_line(cells, in_column, 'i') ? inside : nearly_all);
+  result.rows = lines(in_row, 'j', miss_one_line(cells, in_row, 'j') ? inside : nearly_all);
   if (result.columns.kind == Lines::kAll || result.rows.kind == Lines::kAll) {
     result.kind = Pattern::kAll;
     return result;
@@ -197,17 +194,14 @@ Pattern find_pattern(const Cells& cells) {
     return result;
   }
   // Not whole lines: which lines have a point at all?
-  const Lines any_column = lines(in_column, 'i', 1), any_row = lines(in_row, 'j', 1);
-  const bool some_columns = any_column.kind != Lines::kAll, some_rows = any_row.kind != Lines::kAll;
-  result.columns = any_column;
-  result.rows = any_row;
-  if (some_columns && any_column.kind != Lines::kOther && !some_rows) {
-    result.kind = Pattern::kInColumns;
-  } else if (some_rows && any_row.kind != Lines::kOther && !some_columns) {
-    result.kind = Pattern::kInRows;
-  } else {
-    result.kind = Pattern::kOther;
-  }
+  result.columns = lines(in_column, 'i', 1);
+  result.rows = lines(in_row, 'j', 1);
+  const auto are_some = [](const Lines& these, const Lines& others) {
+    return these.kind != Lines::kAll && these.kind != Lines::kOther && others.kind == Lines::kAll;
+  };
+  result.kind = are_some(result.columns, result.rows)   ? Pattern::kInColumns
+                : are_some(result.rows, result.columns) ? Pattern::kInRows
+                                                        : Pattern::kOther;
   return result;
 }
 

@@ -22,16 +22,6 @@ Field field_of(const lab::StartingField& start, int n) {
   return field;
 }
 
-Field transposed(const Field& field, int n) {
-  Field result(field.size());
-  for (int j = 0; j < n; ++j) {
-    for (int i = 0; i < n; ++i) {
-      result[static_cast<std::size_t>(j) * n + i] = field[static_cast<std::size_t>(i) * n + j];
-    }
-  }
-  return result;
-}
-
 const Field& Sweeps::after(int k) {
   while (static_cast<int>(fields_.size()) <= k) {
     residuals_.push_back(reference_.sweep());

@@ -16,7 +16,6 @@ using Field = std::vector<float>;
 
 Field field_of(const Reference& reference);
 Field field_of(const lab::StartingField& start, int n);
-Field transposed(const Field& field, int n);
 
 /// The fields of the right sweeps from a starting field.
 class Sweeps {
@@ -47,11 +46,6 @@ double largest_of(const Field& field);
 /// place of its neighbour to the south (or to the north).
 bool row_is_made_with(const Field& from, int other, bool south, const Field& before,
                       const Field& found, int n, int j, const Near& near);
-
-/// The first row of a rank; of the number of ranks, n.
-inline int first_row(int n, int rank, int ranks) {
-  return static_cast<int>(static_cast<long long>(n) * rank / ranks);
-}
 
 /// Whether a residual is the right one, as the validator sees it.
 inline bool same_residual(double found, double right) {

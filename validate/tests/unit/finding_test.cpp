@@ -51,7 +51,7 @@ Report out_of_bounds(int line, const std::string& columns, int allocated_line = 
 const std::string kBehind = "access=reads|place=past|index=99,0,0";
 const std::string kBefore = "access=reads|place=before|distance=400|index=";
 
-Finding found_in(const Report& report) { return validate::read_finding(report, 100); }
+Finding found_in(const Report& report) { return {report, 100}; }
 
 validate::Patient patient_of(int step, const std::string& source = kSource) {
   validate::Patient patient;
@@ -116,10 +116,7 @@ TEST(FindingTest, what_is_no_finding) {
 TEST(FindingTest, an_access_out_of_bounds) {
   const Finding finding = found_in(out_of_bounds(12, kBehind));
   EXPECT_TRUE(finding.is_outside());
-  EXPECT_TRUE(finding.has_place);
-  EXPECT_EQ(finding.x, 99);
-  EXPECT_EQ(finding.y, 0);
-  EXPECT_EQ(finding.where, "just past the end of");
+  EXPECT_EQ(finding.where(), "just past the end of");
   // Freed memory, and an address of nothing, lie beside no allocation.
   EXPECT_FALSE(found_in(out_of_bounds(12, "access=reads|place=inside|flags=freed")).is_outside());
 }

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ladder/measure.h"
+#include "ladder/ladder.h"
 #include "test_helpers.h"
 
 namespace {

@@ -18,13 +18,12 @@ constexpr int kOfLane = 4;  // columns
 /// Columns whose west or east neighbour a lane has to get from another one, or from beyond its strip.
 Answer lanes(const FieldLook& look) {
   if (!look.interior_only()) return {};
+  const std::vector<int> wrong = counts_of(look.inside, 'i');
   std::vector<int> firsts, lasts;
   for (int i = 1; i < look.n - 1; ++i) {
-    int wrong = 0;
-    for (int j = 1; j < look.n - 1; ++j) wrong += look.inside.has(i, j);
-    if (wrong == 0) continue;
+    if (wrong[i] == 0) continue;
     if (i % kOfLane != 0 && i % kOfLane != kOfLane - 1) return {};
-    if (2 * wrong < look.n) return {};
+    if (2 * wrong[i] < look.n) return {};
     (i % kOfLane == 0 ? firsts : lasts).push_back(i);
   }
   std::string causes;

@@ -35,9 +35,9 @@ Answer host_access(const Found& found) {
     return answer.with("managed", found.source.find("cudaMallocManaged") != std::string::npos);
   }
   if (const Answer few = few_bytes(report, found.n); few.known()) return few;
-  if (found.finding.where.empty()) return {};
+  if (found.finding.where().empty()) return {};
   answer.rule = "host_access_outside_of_an_array";
-  return answer.with("where", found.finding.where)
+  return answer.with("where", found.finding.where())
       .with("few", report.bytes < static_cast<long>(sizeof(float)) * found.n * found.n)
       .with("idx", found.evidence.patient.names.count("idx") > 0);
 }

@@ -1,6 +1,7 @@
 // What a look at every access finds: a single access, barrier, launch or call that is wrong.
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 #include <map>
 #include <regex>
@@ -38,24 +39,24 @@ Answer few_bytes_of_rows(const Found& found) {
 
 /// An access of a kernel beside what was allocated.
 Answer outside(const Found& found) {
-  const Finding& finding = found.finding;
   const Scene& scene = found.scene;
   const std::string kernel = scene.function.empty() ? "a kernel" : scene.function;
   const std::string array = scene.array.empty() ? "what was allocated" : scene.array;
   const bool copies = scene.function.find("copy") != std::string::npos;
   const bool sweeps = scene.function == found.words.sweep();
-  const bool per_point = finding.has_place && scene.thread_per_point;
+  int x = 0, y = 0;  // blockIdx * blockDim + threadIdx
+  const bool has_place = std::sscanf(found.report.index.c_str(), "%d,%d", &x, &y) == 2;
   const bool launched = found.source.find(kernel + "<<<") != std::string::npos;
   const bool strips = found.words.has(kStrips), tile = found.words.has(kTile);
   Answer answer = found.answer("access_outside_of_an_array");
   answer.with("kernel", kernel)
-      .with("what", found.report.access + " " + finding.where)
+      .with("what", found.report.access + " " + found.finding.where())
       .with("named", array == "row" ? "the array row" : array)  // it is a word, too
       .with("sweeps", sweeps)
       .with("stores", found.report.access == "writes");
-  if (per_point && (sweeps || copies)) {
+  if (has_place && scene.thread_per_point && (sweeps || copies)) {
     const int low = sweeps ? 1 : 0, high = found.n - 1 - low;
-    const int i = finding.x + scene.first_i, j = finding.y + scene.first_j;
+    const int i = x + scene.first_i, j = y + scene.first_j;
     answer.with("thread", format("i = %d, j = %d", i, j));
     if (std::min(i, j) < low || std::max(i, j) > high) {
       answer.rule = "thread_without_a_point";
@@ -273,7 +274,7 @@ Answer finding(const Evidence& evidence) {
   const bool looked_wins = looked.known() && looked.strength == Strength::kForbidden;
   if (looked_wins || evidence.subject != Subject::kFailure) return looked;
   const Report& report = evidence.report;
-  const Finding own = read_finding(report, evidence.wrong.run.n);
+  const Finding own{report, evidence.wrong.run.n};
   Answer answer = answer_for({evidence, own});
   // Found when the kernel had ended.
   if (!answer.known() && report.kind == "padding" && report.place == "past") {

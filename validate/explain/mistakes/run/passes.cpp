@@ -104,14 +104,11 @@ int distance_of_groups(const std::vector<int>& lines, int widest) {
 }
 
 /// The interior's columns (or rows) in which a point is wrong.
-std::vector<int> wrong_lines(const Cells& cells, bool columns) {
+std::vector<int> wrong_lines(const Cells& cells, char letter) {
+  const std::vector<int> wrong = counts_of(cells, letter);
   std::vector<int> lines;
-  for (int k = 1; k < cells.n() - 1; ++k) {
-    bool wrong = false;
-    for (int other = 1; other < cells.n() - 1; ++other) {
-      wrong |= columns ? cells.has(k, other) : cells.has(other, k);
-    }
-    if (wrong) lines.push_back(k);
+  for (int k = 0; k < cells.n(); ++k) {
+    if (wrong[k] > 0) lines.push_back(k);
   }
   return lines;
 }
@@ -120,8 +117,8 @@ std::vector<int> wrong_lines(const Cells& cells, bool columns) {
 /// marches through.
 Answer ends(const FieldLook& look) {
   if (look.cells.boundary().count() > 0) return {};
-  const std::vector<int> columns = wrong_lines(look.cells, true);
-  const std::vector<int> rows = wrong_lines(look.cells, false);
+  const std::vector<int> columns = wrong_lines(look.cells, 'i');
+  const std::vector<int> rows = wrong_lines(look.cells, 'j');
   if (columns.size() == rows.size()) return {};
   const bool of_strips = columns.size() < rows.size();
   const std::vector<int>& fewer = of_strips ? columns : rows;
