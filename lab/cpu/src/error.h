@@ -13,8 +13,7 @@ namespace cuda_on_cpu {
 /// Notes the error as the last one, with what exactly is wrong, for cudaGetErrorString; returns it.
 /// cudaErrorNotReady never becomes the last error.
 cudaError_t note_error(cudaError_t code, const std::string& what);
-template <class... Parts>
-cudaError_t error(cudaError_t code, const Parts&... what) {
+cudaError_t error(cudaError_t code, const auto&... what) {
   return note_error(code, joined(what...));
 }
 

@@ -26,10 +26,7 @@ std::string text(Number number) {
   return std::to_string(number);
 }
 /// The parts of a message as one text: words, whole numbers, lines of the program, threads.
-template <class... Parts>
-std::string joined(const Parts&... parts) {
-  return (... + text(parts));
-}
+std::string joined(const auto&... parts) { return (... + text(parts)); }
 
 /// A report of what is wrong in a line of the program: "race", say.
 Report report(const char* kind, Where where);
@@ -40,8 +37,7 @@ void warn(Report report, const std::string& message);
 /// The same, and ends the program at once with the exit code of a CUDA error (3). Only the first of
 /// several threads that fail is heard.
 [[noreturn]] void end_program(Report report, const std::string& message);
-template <class... Parts>
-[[noreturn]] void fail(Report report, const Parts&... message) {
+[[noreturn]] void fail(Report report, const auto&... message) {
   end_program(std::move(report), joined(message...));
 }
 

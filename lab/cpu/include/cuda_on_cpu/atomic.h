@@ -18,8 +18,8 @@ constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
 void refuse_own_variable(const void* p, Where where);
 
 /// *p becomes change(*p) in one step.
-template <class T, class Change>
-__forceinline__ T change_atomically(T* p, Change change, Where where,
+template <class T>
+__forceinline__ T change_atomically(T* p, auto change, Where where,
                                     Access access = Access::atomic) {
   refuse_own_variable(p, where);
   watch_access(p, sizeof(T), access, where);

@@ -71,8 +71,7 @@ std::decay_t<T> copy_argument(T&& argument) {
 
 /// What launches the kernel with its arguments. They are copied then; it runs when the host waits
 /// for it.
-template <class Kernel>
-auto launch(Kernel kernel, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
+auto launch(auto kernel, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
             cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
   return [=](auto&&... arguments) {
     const std::vector<PointerArgument> pointers = find_pointers(arguments...);

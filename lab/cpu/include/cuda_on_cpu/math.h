@@ -57,23 +57,8 @@ inline double min(double a, float b) { return std::fmin(a, static_cast<double>(b
 inline double max(float a, double b) { return std::fmax(static_cast<double>(a), b); }
 inline double max(double a, float b) { return std::fmax(a, static_cast<double>(b)); }
 
-template <class T>
-T __ldg(const T* p) {
-  return *p;
-}
-template <class T>
-T __ldcg(const T* p) {
-  return *p;
-}
-template <class T>
-T __ldcs(const T* p) {
-  return *p;
-}
-template <class T>
-void __stcg(T* p, T value) {
-  *p = value;
-}
-template <class T>
-void __stcs(T* p, T value) {
-  *p = value;
-}
+auto __ldg(const auto* p) { return *p; }
+auto __ldcg(const auto* p) { return *p; }
+auto __ldcs(const auto* p) { return *p; }
+void __stcg(auto* p, auto value) { *p = value; }
+void __stcs(auto* p, auto value) { *p = value; }

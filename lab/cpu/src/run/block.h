@@ -106,8 +106,7 @@ class Block {
   const char* shared_memory_begin() const { return shared_; }
 
   /// Ends the program at what the running thread does: the message goes on with which thread it is.
-  template <class... Parts>
-  [[noreturn]] void fail_in_thread(Report report, const Parts&... what) const {
+  [[noreturn]] void fail_in_thread(Report report, const auto&... what) const {
     fail(std::move(report), what..., " (", describe_running_thread(), ")");
   }
   /// "kernel launched at jacobi.cu:109, block (3,0,0), thread (31,2,0)"

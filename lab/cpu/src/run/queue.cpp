@@ -246,8 +246,7 @@ cudaError_t check(G* graph) {
   if (graph->destroyed_at.line == 0) return cudaSuccess;
   return error(cudaErrorInvalidValue, "this graph was destroyed already, at ", graph->destroyed_at);
 }
-template <class G>
-cudaError_t destroy_graph(G* graph, Where where) {
+cudaError_t destroy_graph(auto* graph, Where where) {
   if (!graph) return cudaSuccess;
   if (auto e = check(graph)) return e;
   graph->work.clear();

@@ -22,8 +22,7 @@ bool looks_untouched(const char* p, std::size_t bytes) {
 }
 
 /// Adds what `from` has seen to what `to` has.
-template <class Seen>
-void add_seen(Seen* to, const Seen& from) {
+void add_seen(auto* to, const auto& from) {
   for (const auto& [address, count] : from) {
     std::size_t& known = (*to)[address];
     known = std::max(known, count);
