@@ -29,13 +29,13 @@ struct LaplaceFactors {
 template <typename Value>
 void fill_boundary(StartingField* field, Value value) {
   const int n = field->interior.n;
-  for (auto* side : {&field->south, &field->north, &field->west, &field->east}) side->resize(n);
-  for (int k = 0; k < n; ++k) {
-    field->south[k] = static_cast<float>(value(k, 0));
-    field->north[k] = static_cast<float>(value(k, n - 1));
-    field->west[k] = static_cast<float>(value(0, k));
-    field->east[k] = static_cast<float>(value(n - 1, k));
-  }
+  const auto add_side = [&](auto point) {
+    for (int k = 0; k < n; ++k) field->boundary.push_back(static_cast<float>(point(k)));
+  };
+  add_side([&](int k) { return value(k, 0); });
+  add_side([&](int k) { return value(k, n - 1); });
+  add_side([&](int k) { return value(0, k); });
+  add_side([&](int k) { return value(n - 1, k); });
 }
 
 /// Calls use(u), where u(i, j) is the exact solution of the differential equation.

@@ -476,9 +476,8 @@ void Run::write_run_json() const {
 
 void record_clinic(const ClinicOptions& options, const std::vector<int>& result) {
   if (options.record_dir.empty()) return;
-  RecordFile file(options.record_dir, "result.i32");
-  file.write(result.data(), result.size() * sizeof(int));
-  file.commit();
+  const auto* bytes = reinterpret_cast<const char*>(result.data());
+  write_whole(options.record_dir, "result.i32", {bytes, result.size() * sizeof(int)});
 }
 
 }  // namespace lab

@@ -6,7 +6,6 @@
 #include <lab/run.h>
 
 #include <cstddef>
-#include <vector>
 
 namespace lab {
 
@@ -52,18 +51,11 @@ inline int multiprocessors() {
 /// for as long as this object lives. What ends it waits for the kernels that read them.
 class StartOnGpu {
  public:
-  explicit StartOnGpu(const StartingField& start) : value_{start.interior, {}, {}, {}, {}} {
-    const std::size_t n = start.south.size();
-    std::vector<float> all;
-    for (const auto* side : {&start.south, &start.north, &start.west, &start.east}) {
-      all.insert(all.end(), side->begin(), side->end());
-    }
-    CUDA_CHECK(cudaMalloc(&memory_, all.size() * sizeof(float)));
-    CUDA_CHECK(cudaMemcpy(memory_, all.data(), all.size() * sizeof(float), cudaMemcpyHostToDevice));
-    value_.south = memory_;
-    value_.north = memory_ + n;
-    value_.west = memory_ + 2 * n;
-    value_.east = memory_ + 3 * n;
+  explicit StartOnGpu(const StartingField& start) {
+    const std::size_t bytes = start.boundary.size() * sizeof(float);
+    CUDA_CHECK(cudaMalloc(&memory_, bytes));
+    CUDA_CHECK(cudaMemcpy(memory_, start.boundary.data(), bytes, cudaMemcpyHostToDevice));
+    value_ = start.with_boundary_at(memory_);
   }
   ~StartOnGpu() { CUDA_CHECK(cudaFree(memory_)); }
   StartOnGpu(const StartOnGpu&) = delete;
@@ -74,7 +66,7 @@ class StartOnGpu {
 
  private:
   float* memory_ = nullptr;
-  StartingValue value_;
+  StartingValue value_{};
 };
 
 }  // namespace lab

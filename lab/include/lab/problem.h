@@ -66,13 +66,15 @@ struct StartingValue {
 /// The values of one field before the first sweep: the boundary from arrays, the interior by rule.
 struct StartingField {
   InteriorValue interior;
-  std::vector<float> south, north;  ///< rows j = 0 and j = n - 1, n values each, corners included
-  std::vector<float> west, east;    ///< columns i = 0 and i = n - 1, n values each
+  std::vector<float> boundary;  ///< south, north, west and east of StartingValue, one by one
 
-  /// Value of point (i, j), 0 <= i, j < n.
-  float operator()(int i, int j) const {
-    return StartingValue{interior, south.data(), north.data(), west.data(), east.data()}(i, j);
+  /// The same with the boundary at `values`: boundary.data(), or a copy in the GPU's memory.
+  StartingValue with_boundary_at(const float* values) const {
+    const std::size_t n = boundary.size() / 4;
+    return {interior, values, values + n, values + 2 * n, values + 3 * n};
   }
+  /// Value of point (i, j), 0 <= i, j < n.
+  float operator()(int i, int j) const { return with_boundary_at(boundary.data())(i, j); }
 };
 
 /// Copies `rows` whole rows of a field, from row j on, to `to`: n floats each, i from 0 to n - 1.

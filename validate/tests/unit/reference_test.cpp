@@ -220,10 +220,10 @@ TEST(ReferenceTest, never_touches_the_boundary) {
   Reference reference(problem);
   for (int k = 0; k < 4; ++k) reference.sweep();
   for (int k = 0; k < kN; ++k) {
-    EXPECT_EQ(reference.row(0)[k], problem.initial_old().south[k]);
-    EXPECT_EQ(reference.row(kN - 1)[k], problem.initial_old().north[k]);
-    EXPECT_EQ(reference.row(k)[0], problem.initial_old().west[k]);
-    EXPECT_EQ(reference.row(k)[kN - 1], problem.initial_old().east[k]);
+    EXPECT_EQ(reference.row(0)[k], problem.initial_old()(k, 0));
+    EXPECT_EQ(reference.row(kN - 1)[k], problem.initial_old()(k, kN - 1));
+    EXPECT_EQ(reference.row(k)[0], problem.initial_old()(0, k));
+    EXPECT_EQ(reference.row(k)[kN - 1], problem.initial_old()(kN - 1, k));
   }
 }
 
