@@ -1,4 +1,4 @@
-#include "series.h"
+#include "trace.h"
 
 #include <algorithm>
 #include <cmath>

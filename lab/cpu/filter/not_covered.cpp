@@ -1,4 +1,4 @@
-#include "rules.h"
+#include "rewrite.h"
 
 #include <algorithm>
 #include <filesystem>

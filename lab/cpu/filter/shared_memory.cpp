@@ -1,4 +1,4 @@
-#include "rules.h"
+#include "rewrite.h"
 
 namespace cuda_filter {
 

@@ -37,8 +37,6 @@ class Ranks {
   Ranks(int* argc, char*** argv, const char* step = LAB_STEP_NAME);
   /// Frees what it holds and ends MPI.
   ~Ranks();
-  Ranks(const Ranks&) = delete;
-  Ranks& operator=(const Ranks&) = delete;
 
   int rank() const;  ///< of this process: 0 to size() - 1
   int size() const;  ///< how many there are

@@ -1,6 +1,6 @@
 // The tables of the tracer.
 
-#include "../series.h"
+#include "../trace.h"
 
 #include <gtest/gtest.h>
 

@@ -185,16 +185,19 @@ void Block::wait() {
   hand_over(next);
 }
 
+/// The running thread joins those that wait `at` a barrier.
+void Block::wait_at(unsigned Warp::* at, Where where) {
+  waits_at_[running_] = where;
+  warp_of(running_).ready &= ~bit_of(running_);
+  warp_of(running_).*at |= bit_of(running_);
+  wait();
+}
+
 // ---- barriers -----------------------------------------------------------------------------------
 
 int Block::block_barrier(bool vote, Where where) {
-  const int thread = running_;
-  Warp& warp = warp_of(thread);
-  waits_at_[thread] = where;
   votes_so_far_ += vote;
-  warp.ready &= ~bit_of(thread);
-  warp.at_block |= bit_of(thread);
-  wait();
+  wait_at(&Warp::at_block, where);
   return votes_;
 }
 
@@ -204,11 +207,7 @@ void Block::grid_barrier(Where where) {
                   "the grid cannot be synchronised: launch the kernel with "
                   "cudaLaunchCooperativeKernel");
   }
-  Warp& warp = warp_of(running_);
-  waits_at_[running_] = where;
-  warp.ready &= ~bit_of(running_);
-  warp.at_grid |= bit_of(running_);
-  wait();
+  wait_at(&Warp::at_grid, where);
 }
 
 /// No thread of the block can go on. Opens the barrier that they wait at; false if they have all

@@ -70,8 +70,6 @@ class Block {
  public:
   Block();
   ~Block();
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
 
   /// Gets ready for block `number` of the kernel's grid.
   void begin(const Kernel& kernel, std::uint64_t number);
@@ -129,6 +127,7 @@ class Block {
   void run_threads();
   void become(int thread);
   void hand_over(int thread);
+  void wait_at(unsigned Warp::*at, Where where);
   int next_thread();
   int pick_lane(int warp);
   void begin_round();
