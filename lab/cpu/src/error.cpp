@@ -30,10 +30,9 @@ const Named* find(cudaError_t code) {
 
 }  // namespace
 
-cudaError_t cuda_on_cpu::note_error(cudaError_t code, const std::string& what) {
+cudaError_t cuda_on_cpu::note_error(cudaError_t code, Report report) {
   detailed = code;
-  reason = {"call"};
-  reason.detail = what;
+  reason = std::move(report);
   // "Not ready" is an answer: a GPU's cudaGetLastError does not report it.
   if (code != cudaErrorNotReady) {
     last_error = code;
@@ -47,13 +46,6 @@ cudaError_t cuda_on_cpu::refuse_launch(cudaError_t code, Where where) {
     refused = report("refused", where);
     refused.detail = reason.detail;
   }
-  return code;
-}
-
-cudaError_t cuda_on_cpu::because(const char* kind, cudaError_t code, const char* what, long bytes) {
-  reason.kind = kind;
-  reason.place = what;
-  reason.bytes = bytes;
   return code;
 }
 

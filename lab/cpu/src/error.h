@@ -4,22 +4,23 @@
 #include <cuda_on_cpu/report.h>
 #include <cuda_on_cpu/where.h>
 
-#include <string>
+#include <utility>
 
 #include "report.h"
 
 namespace cuda_on_cpu {
 
 /// Notes the error as the last one, with what exactly is wrong, for cudaGetErrorString; returns it.
-/// cudaErrorNotReady never becomes the last error.
-cudaError_t note_error(cudaError_t code, const std::string& what);
-cudaError_t error(cudaError_t code, const auto&... what) {
-  return note_error(code, joined(what...));
+/// cudaErrorNotReady never becomes the last error. The report says more than that a call failed:
+/// {.kind = "room", .place = "source", .bytes = 40}.
+cudaError_t note_error(cudaError_t code, Report report);
+cudaError_t error_because(Report report, cudaError_t code, const auto&... what) {
+  report.detail = joined(what...);
+  return note_error(code, std::move(report));
 }
-
-/// Why the call failed that `error` has just noted, for its report: "room", of `what` (the source),
-/// with this many bytes. Returns `code`.
-cudaError_t because(const char* kind, cudaError_t code, const char* what = "", long bytes = 0);
+cudaError_t error(cudaError_t code, const auto&... what) {
+  return error_because({"call"}, code, what...);
+}
 
 /// The same of a launch that is refused: whoever asks for the last error hears of it.
 cudaError_t refuse_launch(cudaError_t code, Where where);

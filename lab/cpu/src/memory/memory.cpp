@@ -208,8 +208,7 @@ cudaError_t release(void* pointer, bool pinned, Where where) {
     return error(cudaErrorInvalidValue, "the pointer is ", describe_address(pointer));
   }
   if (found->freed) {
-    error(cudaErrorInvalidValue, "freed already at ", found->freed_at);
-    return because("freed", cudaErrorInvalidValue);
+    return error_because({"freed"}, cudaErrorInvalidValue, "freed already at ", found->freed_at);
   }
   if (pinned != (found->space == Space::pinned)) {
     return error(cudaErrorInvalidValue, "memory of ", found->origin.call, " needs ",
@@ -266,11 +265,11 @@ void check_padding(Where launched_at) {
     if (a.freed) continue;
     const bool past = !holds_padding(a.end(), a.data + a.data_bytes);
     if (past || !holds_padding(a.data, a.begin)) {
-      Report report{"padding"};
-      report.other_line = launched_at.line;
-      report.allocated_line = a.origin.where.line;
-      report.bytes = static_cast<long>(a.bytes);
-      report.place = past ? "past" : "before";
+      const Report report{.kind = "padding",
+                          .place = past ? "past" : "before",
+                          .allocated_line = a.origin.where.line,
+                          .bytes = static_cast<long>(a.bytes),
+                          .other_line = launched_at.line};
       fail(report, "the kernel launched at ", launched_at, " wrote ",
            past ? "past the end of" : "before", " the ", describe(a));
     }
@@ -313,16 +312,16 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
   }
   if (a && !inside(a, p, bytes)) {
     const std::ptrdiff_t room = a->end() - static_cast<const char*>(p);
-    error(cudaErrorInvalidValue, bytes, " bytes, but the ", what, " has room for only ", room);
-    return because("room", cudaErrorInvalidValue, what, room);
+    return error_because({.kind = "room", .place = what, .bytes = room}, cudaErrorInvalidValue,
+                         bytes, " bytes, but the ", what, " has room for only ", room);
   }
   if (as_host && a && a->space == Space::device) {
-    error(cudaErrorInvalidValue, "the ", what, " is device memory, but the direction says host");
-    return because("direction", cudaErrorInvalidValue, what);
+    return error_because({.kind = "direction", .place = what}, cudaErrorInvalidValue, "the ", what,
+                         " is device memory, but the direction says host");
   }
   if (as_device && !a) {
-    error(cudaErrorInvalidValue, "the ", what, " is host memory, but the direction says device");
-    return because("host_memory", cudaErrorInvalidValue, what);
+    return error_because({.kind = "host_memory", .place = what}, cudaErrorInvalidValue, "the ",
+                         what, " is host memory, but the direction says device");
   }
   return cudaSuccess;
 }

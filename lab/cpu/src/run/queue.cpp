@@ -214,9 +214,8 @@ cudaError_t refuse_while_capturing(const char* call) {
   for (Stream* s : streams) {
     if (s->capture) s->capture->broken = true;
   }
-  error(cudaErrorStreamCaptureUnsupported, call,
-        " between cudaStreamBeginCapture and cudaStreamEndCapture");
-  return because("capture", cudaErrorStreamCaptureUnsupported);
+  return error_because({"capture"}, cudaErrorStreamCaptureUnsupported, call,
+                       " between cudaStreamBeginCapture and cudaStreamEndCapture");
 }
 
 bool is_stream(cudaStream_t stream) {
@@ -231,14 +230,12 @@ const std::shared_ptr<Work>& last_work(cudaStream_t stream) {
   return (stream ? stream : &default_stream)->last;
 }
 
-bool is_event(cudaEvent_t event) { return events.count(event) > 0; }
-
-cudaError_t not_an_event(cudaEvent_t event) {
-  if (!event) return error(cudaErrorInvalidResourceHandle, "a null event: was it created?");
-  return error(cudaErrorInvalidResourceHandle, "there is no such event");
+/// What is wrong with an event, or a graph, that is about to be used.
+cudaError_t check(cudaEvent_t event) {
+  if (events.count(event)) return cudaSuccess;
+  return error(cudaErrorInvalidResourceHandle,
+               event ? "there is no such event" : "a null event: was it created?");
 }
-
-/// What is wrong with a graph that is about to be used.
 template <class G>
 cudaError_t check(G* graph) {
   if (!graph) return error(cudaErrorInvalidValue, "there is no graph");
@@ -358,7 +355,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!is_stream(stream)) return not_a_stream();
-  if (!is_event(event)) return not_an_event(event);
+  if (auto e = check(event)) return e;
   if (event->capture) {  // the stream joins the capture, or the origin waits for one that did
     if (!stream) return refuse_while_capturing("the default stream waits");
     if (stream == event->capture->origin) {
@@ -384,7 +381,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned, Where where) 
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!is_stream(stream)) return not_a_stream();
-  if (!is_event(event)) return not_an_event(event);
+  if (auto e = check(event)) return e;
   if (stream && stream->capture) {
     event->capture = stream->capture;
     event->captured_in = stream;
@@ -395,18 +392,18 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  if (!is_event(event)) return not_an_event(event);
+  if (auto e = check(event)) return e;
   if (auto e = refuse_while_capturing("cudaEventSynchronize")) return e;
   if (event->work) wait_until(event->work.get());
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  if (!is_event(event)) return not_an_event(event);
+  if (auto e = check(event)) return e;
   if (auto e = refuse_while_capturing("cudaEventQuery")) return e;
   return query(event->work);
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  if (!is_event(event)) return not_an_event(event);
+  if (auto e = check(event)) return e;
   if (event->work) run_until(event->work.get());
   events.erase(event);
   delete event;
@@ -414,7 +411,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
   for (const cudaEvent_t event : {start, end}) {
-    if (!is_event(event)) return not_an_event(event);
+    if (auto e = check(event)) return e;
   }
   if (!start->work || !end->work) {
     return error(cudaErrorInvalidResourceHandle, "an event that was not recorded");
