@@ -73,12 +73,14 @@ TEST(LaplaceTest, is_not_symmetric_in_x_and_y) {
 TEST(ProblemTest, sides_agree_at_the_corners) {
   for (ProblemKind kind : kAllKinds) {
     SCOPED_TRACE(lab::problem_name(kind));
-    const Problem problem(kind, 30, 3);
+    constexpr int kN = 30, kLast = kN - 1;
+    const Problem problem(kind, kN, 3);
     for (const StartingField* start : {&problem.initial_old(), &problem.initial_new()}) {
-      EXPECT_EQ(start->south.front(), start->west.front());
-      EXPECT_EQ(start->south.back(), start->east.front());
-      EXPECT_EQ(start->north.front(), start->west.back());
-      EXPECT_EQ(start->north.back(), start->east.back());
+      const lab::StartingValue value = start->with_boundary_at(start->boundary.data());
+      EXPECT_EQ(value.south[0], value.west[0]);
+      EXPECT_EQ(value.south[kLast], value.east[0]);
+      EXPECT_EQ(value.north[0], value.west[kLast]);
+      EXPECT_EQ(value.north[kLast], value.east[kLast]);
     }
   }
 }
