@@ -186,7 +186,7 @@ void Block::wait() {
 }
 
 /// The running thread joins those that wait `at` a barrier.
-void Block::wait_at(unsigned Warp::* at, Where where) {
+void Block::wait_at(unsigned Warp::*at, Where where) {
   waits_at_[running_] = where;
   warp_of(running_).ready &= ~bit_of(running_);
   warp_of(running_).*at |= bit_of(running_);
