@@ -29,6 +29,7 @@ struct LaplaceFactors {
 template <typename Value>
 void fill_boundary(StartingField* field, Value value) {
   const int n = field->interior.n;
+  field->boundary.reserve(std::size_t{4} * n);
   const auto add_side = [&](auto point) {
     for (int k = 0; k < n; ++k) field->boundary.push_back(static_cast<float>(point(k)));
   };
