@@ -27,7 +27,7 @@ Rewritten rewrite(const std::string& source, const std::string& name,
 /// Reads a whole file; returns false if it cannot be read.
 bool read_file(const std::string& path, std::string* text);
 
-// ---- the rules: a file for each ------------------------------------------------------------------
+// ---- the rules: a file for each ------------------------------------------------------------
 
 /// `length` characters at `offset` make way for `text`.
 struct Edit {
