@@ -151,8 +151,9 @@ configure() {
   fi
   doing
   grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true
-  ((!${step_ranks:-0})) || has_mpi ||
+  if ((${step_ranks:-0})) && ! has_mpi; then
     die "$exit_no_gpu" "$step: skipped: it needs MPI, and none was found: make setup, or your site's module (such as: module load openmpi)"
+  fi
 }
 
 # gpu_here: whether this machine has an NVIDIA GPU, as far as can be told before a program runs on it.

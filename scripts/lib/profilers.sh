@@ -128,8 +128,9 @@ read_baseline() {
   if [[ -z ${BASELINE:-} ]]; then return; fi
   [[ $BASELINE == previous && -z ${CLINIC:-} ]] || die $exit_bad_usage "BASELINE=$BASELINE: must be previous, with STEP=NN"
   [[ -n $step_before ]] || die $exit_bad_usage "BASELINE=previous: there is no step before $step"
-  [[ $1 != ncu || $step_before_source == *.cu ]] ||
+  if [[ $1 == ncu && $step_before_source != *.cu ]]; then
     die $exit_bad_usage "BASELINE=previous: $step_before has no kernel that ncu could look at"
+  fi
   baseline=$step_before
   if [[ -d $lab_root/solutions ]]; then baseline_which=solution; fi
 }
@@ -205,8 +206,9 @@ build_for_profile() {
 judge_run() {
   local tool=$1 status=$2 log=$3 report=$4 name=${5##*/} line
   if [[ -f $report ]] && ((status <= 1)); then return; fi
-  ((status != 124 && status != 137)) ||
+  if ((status == 124 || status == 137)); then
     die 1 "$tool took longer than ${LAB_PROFILE_TIME_LIMIT:-1200} s (LAB_PROFILE_TIME_LIMIT): try a smaller N"
+  fi
   explain_failure "$tool" "$log"
   # The program's own words, without what the profiler says.
   line=$(grep -E "^${name#*_}: " "$log" | tail -n 1 || true)

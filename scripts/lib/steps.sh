@@ -5,17 +5,21 @@
 # step_line STEP [VARIABLE]: the line of lab/steps.tsv that STEP (04, 4 or 04_jacobi_kernel) names. VARIABLE is what
 # the user gave it in, if that is not STEP.
 step_line() {
-  local wanted=$1 variable=${2:-STEP} line last
-  last=$(sed -n 's/^\([0-9][0-9]\).*/\1/p' "$steps_file" | tail -n 1)
-  [[ -n $wanted ]] || die "$exit_bad_usage" "which step? Say $variable=NN, from 00 to $last"
+  local wanted=$1 variable=${2:-STEP} line
+  local -a lines
+  mapfile -t lines < <(grep '^[0-9]' "$steps_file")
+  local first=${lines[0]:0:2} last=${lines[-1]:0:2}
   [[ $wanted =~ ^[0-9]$ ]] && wanted=0$wanted
-  while IFS= read -r line; do
-    if [[ $line == [0-9]* && ($wanted == "${line:0:2}" || $wanted == "${line%%$'\t'*}") ]]; then
+  if [[ -z $wanted ]]; then
+    die "$exit_bad_usage" "which step? Say $variable=NN, from $first to $last"
+  fi
+  for line in "${lines[@]}"; do
+    if [[ $wanted == "${line:0:2}" || $wanted == "${line%%$'\t'*}" ]]; then
       printf '%s\n' "$line"
       return
     fi
-  done <"$steps_file"
-  die "$exit_bad_usage" "$variable=$1: there is no such step; they go from 00 to $last"
+  done
+  die "$exit_bad_usage" "$variable=$1: there is no such step; they go from $first to $last"
 }
 
 # read_step_list: sets step_list to the steps that $STEPS names (04,05_copy_kernel,...), as numbers of two digits.
@@ -83,8 +87,9 @@ read_ranks() {
   IFS=, read -r -a each <<<"$RANKS"
   # All of them start on this machine, each with threads of its own.
   for one in "${each[@]}"; do
-    ((one <= 64)) || [[ -n ${LAB_MPIRUN:-} ]] ||
+    if ((one > 64)) && [[ -z ${LAB_MPIRUN:-} ]]; then
       die "$exit_bad_usage" "RANKS=$RANKS: at most 64 on one machine; LAB_MPIRUN says what starts a job of several nodes"
+    fi
   done
 }
 

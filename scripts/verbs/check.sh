@@ -109,7 +109,9 @@ before="" tracer="" bandwidth="" # for a program that CUDA's own tools see
 if [[ $backend == gpu ]] && grep -q "^-- CUDA " "$build_dir/configure.log"; then tracer=lab_trace; fi
 if [[ $backend == gpu && $step_needs == cuda ]]; then
   bandwidth=bandwidth
-  for before in "solution_$step_before" "exercise_$step_before" ""; do ! have_target "$before" || break; done
+  for before in "solution_$step_before" "exercise_$step_before" ""; do
+    if have_target "$before"; then break; fi
+  done
 fi
 wanted=("check_$target")
 if ((races)); then wanted=(validate goals "$target"); fi

@@ -64,8 +64,9 @@ profile() {
   fi
   if grep -q 'No kernels were profiled' "$log" && [[ ! -f $report ]]; then
     explain_failure ncu "$log" # a cause with a name comes first
-    ((status > 1)) ||
+    if ((status <= 1)); then
       die 1 "no launch of a kernel that matches '$regex' was seen after the first five: KERNEL=REGEX, ITERATIONS=K"
+    fi
   fi
   judge_run ncu "$status" "$log" "$report" "$program"
   run_limited "$work/raw.csv" "$tool_path" --import "$report" --csv --page raw --print-units base || status=$?

@@ -11,7 +11,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 source "$lab_root/scripts/lib/own_program.sh"
 
-verb=$1
+verb=${1:-}
+[[ $verb =~ ^(count|races|trace)$ ]] || die $exit_bad_usage "$verb: must be count, races or trace"
 read_own_files "make $verb"
 need_python
 read_backend

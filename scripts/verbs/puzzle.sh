@@ -96,8 +96,9 @@ hand_out() {
     mysteries | cut -c 1-80
     return
   fi
-  [[ ! -e $file || ${YES:-} == 1 ]] ||
+  if [[ -e $file && ${YES:-} != 1 ]]; then
     die $exit_bad_usage "${file#"$lab_root"/} is there already; YES=1 replaces it"
+  fi
   make_program "$file.new"
   mv "$file.new" "$file"
   printf '%s\n' "$1" >"$folder/number"

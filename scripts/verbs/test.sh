@@ -12,8 +12,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 [[ -d $lab_root/scripts/tests ]] ||
   die $exit_bad_usage "a handout has no tests of the lab; make check STEP=NN checks your exercise"
-tiers=(quick)
-if [[ ${1-} == --all ]]; then tiers+=(full); fi
+case $* in
+  "") tiers=(quick) ;;
+  --all) tiers=(quick full) ;;
+  *) die $exit_bad_usage "$*: no such option; --all runs all tests" ;;
+esac
 patience=${LAB_TEST_PATIENCE:-4}
 [[ $patience =~ ^[1-9][0-9]{0,3}$ ]] ||
   die $exit_bad_usage "LAB_TEST_PATIENCE=$patience: must be a whole number, from 1 to 9999"
