@@ -98,20 +98,17 @@ char* map_between_guards(std::size_t before, std::size_t bytes, std::size_t afte
   return mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0 ? begin : nullptr;
 }
 
-const Allocation* find_allocation(const void* p) {
+const Allocation* nearest_allocation(const void* p) {
+  // Each has addresses of its own, which stay taken when it is freed.
   auto next = allocations().upper_bound(static_cast<const char*>(p));
   if (next == allocations().begin()) return nullptr;
   const Allocation& a = std::prev(next)->second;
-  return p >= a.begin && p <= a.end() ? &a : nullptr;
+  return p < a.data + a.data_bytes + a.guard_bytes ? &a : nullptr;
 }
 
-const Allocation* nearest_allocation(const void* p) {
-  const Allocation* nearest = nullptr;
-  for (const auto& [guard, a] : allocations()) {
-    if (p < guard || p >= a.data + a.data_bytes + a.guard_bytes) continue;
-    if (!nearest || distance(a, p) < distance(*nearest, p)) nearest = &a;
-  }
-  return nearest;
+const Allocation* find_allocation(const void* p) {
+  const Allocation* a = nearest_allocation(p);
+  return a && p >= a->begin && p <= a->end() ? a : nullptr;
 }
 
 std::string describe_address(const void* p) {

@@ -23,8 +23,6 @@ std::size_t guard_bytes() {
 
 }  // namespace
 
-const std::size_t kStackBytes = 64 * 1024;
-
 Fibre::Fibre(void (*entry)()) : is_new_(true) {
   static int count = 0;
   stack_ = map_between_guards(guard_bytes(), kStackBytes, 0);
@@ -54,10 +52,6 @@ void Fibre::switch_to(Fibre& other) {
 #endif
   other.is_new_ = false;
   setcontext(&other.beginning_);
-}
-
-bool Fibre::holds(const void* address) const {
-  return stack_ && address >= stack_ && address < stack_ + kStackBytes;
 }
 
 bool Fibre::overflowed_at(const void* address) const {

@@ -9,6 +9,9 @@
 
 namespace cuda_on_cpu {
 
+/// How much local memory a thread of a kernel has.
+inline constexpr std::size_t kStackBytes = 64 * 1024;
+
 class Fibre {
  public:
   /// The flow of control that is there already: the worker's own.
@@ -23,7 +26,9 @@ class Fibre {
   void switch_to(Fibre& other);
 
   /// Whether the address lies on the stack.
-  bool holds(const void* address) const;
+  bool holds(const void* address) const {
+    return stack_ && address >= stack_ && address < stack_ + kStackBytes;
+  }
 
   /// Whether the address lies in the space below the stack, which nothing may touch.
   bool overflowed_at(const void* address) const;
@@ -38,8 +43,5 @@ class Fibre {
   bool is_new_ = false;    // it has never run
   char* stack_ = nullptr;  // its lowest byte; null: the worker's own
 };
-
-/// How much local memory a thread of a kernel has.
-extern const std::size_t kStackBytes;
 
 }  // namespace cuda_on_cpu

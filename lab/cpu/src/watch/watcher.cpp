@@ -26,12 +26,6 @@ const char* verb(Access kind) {
 
 namespace {
 
-/// The allocation that `p` points into, or the nearest one; null if none is near.
-const Allocation* allocation_near(const char* p) {
-  const Allocation* a = find_allocation(p);
-  return a && p < a->end() ? a : nearest_allocation(p);  // that one looks at all
-}
-
 /// Ends the program if the access leaves the memory that it is near to.
 void check_bounds(const Block& block, const MemoryAccess& access, std::size_t alignment) {
   const char* const does = verb(access.kind);
@@ -80,11 +74,12 @@ void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment,
     return;
   }
   if (!in_kernel_code && !of_library) return;
+  if (block->fibre().holds(p)) return;  // a local variable
   const OutsideKernelCode outside;
   const bool shared = shared_offset(block->shared_memory_begin(), p).has_value();
   const bool own = p >= &__data_start && p < &_end;
-  const Allocation* in = shared || own ? nullptr : allocation_near(p);
-  if (!shared && !own && !in) return;  // a local variable
+  const Allocation* in = shared || own ? nullptr : nearest_allocation(p);
+  if (!shared && !own && !in) return;  // another thread's local variable
   const bool compares = kind == Access::compare;
   const bool uses = kind == Access::read || kind == Access::atomic || compares;
   if (kind == Access::exchange || compares) kind = Access::atomic;
