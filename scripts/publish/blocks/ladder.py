@@ -8,15 +8,12 @@ from labtools.table import Table, gain_text
 
 
 def other_runs(ladder):
-    """What is noted of rows that come from other runs than the rest, and the notes."""
+    """What is noted of rows that come from other runs than the rest."""
     runs = {}
     for step, _, date, _, copy in ladder.lines_of("row"):
         runs.setdefault((date, copy), []).append(step[:2])
-    lines = [f"{'Row' if len(steps) == 1 else 'Rows'} {', '.join(sorted(steps))}: a run of {date} on the same kind of machine, copy "
-             f"bandwidth {significant(copy, 4)} GB/s." for (date, copy), steps in sorted(runs.items(), key=lambda run: sorted(run[1]))]
-    if lines:
-        lines.append("In the next table, too, all rows are compared with the same times of the CPU.")
-    return lines + [f"Note: {note}." for note, *_ in ladder.lines_of("note")]
+    return [f"{'Row' if len(steps) == 1 else 'Rows'} {', '.join(sorted(steps))}: a run of {date} on the same kind of machine, copy "
+            f"bandwidth {significant(copy, 4)} GB/s." for (date, copy), steps in sorted(runs.items(), key=lambda run: sorted(run[1]))]
 
 
 def job_notes(rows):
@@ -75,7 +72,7 @@ def ladder_block(ladder):
         lines += ["", "– (n): this step has another n, and the previous step was not timed there."]
     return [*lines, "", f"Measured on: {facts['gpu']}, CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']}; CPU: "
             f"{ladder.fact('cpu')}; copy bandwidth {significant(facts['copy_gb_per_s'], 4)} GB/s.", *other_runs(ladder),
-            *job_notes(rows)]
+            *(f"Note: {note}." for note, *_ in ladder.lines_of("note")), *job_notes(rows)]
 
 
 def speedups_block(ladder):
@@ -92,4 +89,5 @@ def speedups_block(ladder):
             times = [times_as_fast(cores[0] / float(row["ms"])) if cores else "–"] if threads_of(all_cores) else []
             cells = [times_as_fast(row["x_best_serial"]), *times, lasting(seconds_to_solution(row))]
         lines.append(f"| {row['step']} | {' | '.join(cells)} |")
-    return [*lines, "", *cpu_table(ladder)]
+    same = "The CPU's times are the same for all rows, also for those from another run."
+    return [*lines, "", *cpu_table(ladder), *(["", same] if other_runs(ladder) else [])]
