@@ -23,8 +23,8 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(14): include lab/nccl_check.h and lab/ranks.h (it says what lab::Ranks does). A default n of
-//   32768.
+// TODO(14): stage 1. Include lab/nccl_check.h and lab/ranks.h (it says what lab::Ranks does). A
+//   default n of 32768.
 constexpr int kDefaultN = 16384;  // points per side, unless --n says otherwise
 constexpr int kLanes = 32;        // threads of a warp; each has four columns of its strip
 
@@ -38,10 +38,10 @@ constexpr int kHalo = 16;   // columns at each end of a strip that a pass may sp
 constexpr int kKept = 4 * kLanes - 2 * kHalo;  // columns between them, which the warp stores
 constexpr int kSideRow = 3;  // a row at the west or east side takes as long as this many others
 
-// TODO(14): struct Slab {int n, begin, end, held_begin, held_end}. The rank computes rows begin to
-//   end - 1 of n, and holds kLevels more on each side that has a neighbour: its halo. Split n rows
-//   evenly (the product n * rank does not fit in an int for every n). From here on the j of idx
-//   counts from held_begin.
+// TODO(14): stage 1. struct Slab {int n, begin, end, held_begin, held_end}. The rank computes rows
+//   begin to end - 1 of n, and holds kLevels more on each side that has a neighbour: its halo.
+//   Split n rows evenly (the product n * rank does not fit in an int for every n). From here on
+//   the j of idx counts from held_begin.
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1. A row is padded
 // to a multiple of 32 floats, its pitch: the padding has no part in the result.
 __host__ __device__ inline std::size_t idx(int i, int j, int n) {
@@ -49,8 +49,8 @@ __host__ __device__ inline std::size_t idx(int i, int j, int n) {
 }
 __host__ __device__ inline int pitch_of(int n) { return int(idx(0, 1, n)); }
 
-// TODO(14): only the rows that the rank holds; ranks.require_gpu_memory(n, kLevels, bytes per
-//   point). And a place for the sum on the host, in pinned memory.
+// TODO(14): stage 1. Only the rows that the rank holds; ranks.require_gpu_memory(n, kLevels, bytes
+//   per point).
 // Two fields of n rows, and the sum of the squared changes, all in the GPU's memory.
 void allocate_fields(float** f_old, float** f_new, double** sum, int n) {
   nvtxRangePush("allocate_fields");
@@ -70,8 +70,8 @@ void free_fields(float* f_old, float* f_new, double* sum) {
   nvtxRangePop();
 }
 
-// TODO(14): a block for each row that is held, also for those of the halo. start(i, j) takes the j
-//   of the whole field.
+// TODO(14): stage 1. A block for each row that is held, also for those of the halo. start(i, j)
+//   takes the j of the whole field.
 __global__ void initialize_field_kernel(float* f, lab::StartingValue start, int n) {
   const int j = blockIdx.x;  // a block fills one row, padding included
   for (int i = threadIdx.x; i < pitch_of(n); i += blockDim.x) {
@@ -118,8 +118,8 @@ __device__ __forceinline__ float4 keep(float4 value, float4 old, unsigned fixed)
           fixed & 8 ? old.w : value.w};
 }
 
-// TODO(14): in march: where a row stands (j - held_begin), for `from` and for `to`. What keeps its
-//   values is still the boundary of the whole field.
+// TODO(14): stage 1. In march: where a row stands (j - held_begin), for `from` and for `to`. What
+//   keeps its values is still the boundary of the whole field.
 // Performs kSweeps sweeps of rows j_begin to j_end - 1 of strip x. Row after row arrives, and goes
 // through all levels at once:
 //
@@ -195,7 +195,7 @@ __device__ double march(float* __restrict__ f_new, const float* __restrict__ f_o
   return double(kScale) * kScale * thread_sum;
 }
 
-// TODO(14): in the kernel: the track has the rank's own rows only, begin to end - 1.
+// TODO(14): stage 1. In the kernel: the track has the rank's own rows only, begin to end - 1.
 // A pass of kSweeps sweeps. All strips, one after the other, are one long track, of which each warp
 // takes an equal share. At a side each row counts kSideRow times, as all of them need care. With
 // kSum, which only a pass before a residual has, the changes of the last sweep are squared and
@@ -238,10 +238,10 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   }
 }
 
-// TODO(14): exchange_halos, before each pass of that many sweeps: as many rows to each neighbour,
-//   and as many from it. If ranks.has_nccl(): ncclSend and ncclRecv of both sides between
-//   ncclGroupStart and ncclGroupEnd, in NCCL_CHECK; else ranks.exchange_through_host. Then
-//   ranks.wait(nullptr). An NVTX range around it, one around a pass, one around the sum.
+// TODO(14): stage 2. exchange_halos, before each pass of that many sweeps: as many rows to each
+//   neighbour, and as many from it. If ranks.has_nccl(): ncclSend and ncclRecv of both sides
+//   between ncclGroupStart and ncclGroupEnd, in NCCL_CHECK; else ranks.exchange_through_host. Then
+//   ranks.wait(nullptr). An NVTX range around it, and one around a pass.
 // Performs sweeps, many per pass. Returns the sum of the last one's squared changes, in double.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n, int blocks) {
   nvtxRangePush("jacobi_sweeps");
@@ -256,8 +256,9 @@ double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int 
     CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
     std::swap(*f_old, *f_new);       // the new field is the old one of the next pass
   }
-  // TODO(14): the sum over all ranks, once per check: ncclAllReduce, or without NCCL ranks.sum.
-  //   Queue its copy to the host, then wait once, with ranks.wait.
+  // TODO(14): stage 3. The sum over all ranks, once per check, in an NVTX range of its own:
+  //   ncclAllReduce, or without NCCL ranks.sum. Queue its copy to the host, to pinned memory that
+  //   allocate_fields allocates, then wait once, with ranks.wait.
   double host_sum;
   CUDA_CHECK(cudaMemcpy(&host_sum, sum, sizeof(double), cudaMemcpyDeviceToHost));  // and waits
   nvtxRangePop();
@@ -265,8 +266,8 @@ double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int 
 }
 
 int main(int argc, char** argv) {
-  // TODO(14): lab::Ranks ranks(&argc, &argv) comes first; after the options ranks.require_rows(n,
-  //   kLevels) and ranks.connect().
+  // TODO(14): stage 1. lab::Ranks ranks(&argc, &argv) comes first; after the options
+  //   ranks.require_rows(n, kLevels) and ranks.connect().
   const lab::Options options = lab::parse_options(argc, argv, {kDefaultN, kCheckEvery});
   const lab::Problem problem(options);
   const int n = options.n;
@@ -291,7 +292,7 @@ int main(int argc, char** argv) {
 
   // If the result is wanted, some rows of it at a time are copied to the host, without their
   // padding: `width` bytes of each pitch.
-  // TODO(14): ranks.finish(run, begin, end, ...): rank 0 asks each rank for its own rows.
+  // TODO(14): stage 1. ranks.finish(run, begin, end, ...): rank 0 asks each rank for its own rows.
   const int exit_code = run.finish([=](float* to, int j, int rows) {
     const std::size_t width = n * sizeof(float), pitch = pitch_of(n) * sizeof(float);
     CUDA_CHECK(
