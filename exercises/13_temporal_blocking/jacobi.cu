@@ -1,4 +1,4 @@
-// 13_temporal_blocking: several sweeps for one trip to memory
+// 13_temporal_blocking: several sweeps per trip to memory
 //
 // Start: the code of step 12.
 // Task:  a pass reads the field once, performs kLevels sweeps and writes it once. Each row that a
@@ -213,8 +213,8 @@ __global__ void __launch_bounds__(kLanes* kWarps)
 
 // TODO(13): stage 3a. Split the sweeps into passes of kLevels, then of 1. Each pass swaps the
 //   fields' roles once. Only the last one computes a sum, which is zero before.
-// Makes sweeps over the interior, the fields changing roles after each. Returns the sum of the last
-// one's squared changes; in double, as n^2 of them in float would lose too many digits.
+// Performs sweeps over the interior, the fields changing roles after each. Returns the sum of the
+// last one's squared changes; in double, as n^2 of them in float would lose too many digits.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n) {
   nvtxRangePush("jacobi_sweeps");
   const dim3 block(kLanes, kWarps);

@@ -242,8 +242,7 @@ class Layout:
         level, _, words = line.partition(" ")
         words = self.inline(words)
         self.put(BOLD + words + NOT_BOLD if self.styled else words)
-        if len(level) < 3:
-            self.put("=-"[len(level) - 1] * min(columns(words), self.width))
+        self.put("=-."[min(len(level), 3) - 1] * min(columns(words), self.width))
 
     def put_code(self):
         """Code, indented by four if there is room."""

@@ -164,8 +164,8 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// Makes sweeps over the interior, the fields changing roles after each. Returns the sum of the last
-// one's squared changes; in double, as n^2 of them in float would lose too many digits.
+// Performs sweeps over the interior, the fields changing roles after each. Returns the sum of the
+// last one's squared changes; in double, as n^2 of them in float would lose too many digits.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n) {
   nvtxRangePush("jacobi_sweeps");
   const dim3 block(kLanes, kWarps);

@@ -1,4 +1,4 @@
-// 13_temporal_blocking: several sweeps for one trip to memory
+// 13_temporal_blocking: several sweeps per trip to memory
 //
 // Changed: a pass reads the field once, performs kLevels sweeps, and writes it once. A warp marches
 // as before, and hands each new row on to the next sweep while it is in registers. The strips

@@ -321,8 +321,8 @@ Division divide(const Slab& slab) {
   division.rest = {division.south_end.end, division.north_end.begin};
   // To store the kLevels rows of an end a warp marches through three times as many.
   const int multiprocessors = lab::multiprocessors(), rows = slab.end - slab.begin;
-  const int half_a_pass = 2 * multiprocessors * 3 * kLevels / rows;  // rounded down
-  division.end_blocks = std::max(std::min(half_a_pass, multiprocessors / 4), 1);
+  const int blocks_needed = 2 * multiprocessors * 3 * kLevels / rows;  // rounded down
+  division.end_blocks = std::max(std::min(blocks_needed, multiprocessors / 4), 1);
   division.rest_blocks = std::max(multiprocessors - (south + north) * division.end_blocks, 1);
   return division;
 }

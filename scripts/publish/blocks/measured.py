@@ -37,9 +37,10 @@ def tuning_lines(step):
                       key=lambda row: float("inf") if row["ms"] == "-" else float(row["ms"]))
     own = named(rows[0]["constants"].removeprefix("as it is: "))
     lines = ["", "</details>", "", "<details><summary>Measured on an H200: other constants</summary>", "",
-             f"On an {facts['gpu']}, the solution first (it has {own}), then the fastest first. Registers and bytes "
-             f"spilled are those of a thread, and ms those of a sweep (scripts/publish/experiments.py, n = {facts['n']}, medians, in "
-             f"one run; copy {significant(facts['copy_gb_per_s'], 4)} GB/s):",
+             f"The solution comes first (it has {own}), then the others, from the fastest to the slowest. Registers and bytes "
+             f"spilled are those of a thread, and ms those of a sweep. Times are medians of one run on an {facts['gpu']} at "
+             f"n = {facts['n']}, in which a copy reached {significant(facts['copy_gb_per_s'], 4)} GB/s "
+             "(scripts/publish/experiments.py):",
              "", "| constants | registers | spilled | ms | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
         if "--" not in row["constants"]:
