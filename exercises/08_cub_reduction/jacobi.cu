@@ -69,10 +69,9 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 __global__ void jacobi_sweep_kernel(float* __restrict__ f_new, const float* __restrict__ f_old,
                                     double* sum, int n) {
   // TODO(08), stage 1: i stays, and the line of j goes into a loop. Declare a double for the
-  //   thread's own sum, 0 at first. Then loop over this thread's rows of the block:
-  //   y = threadIdx.y, threadIdx.y + kThreadsY, ... below kBlockY. In the loop,
-  //   j = blockIdx.y * kBlockY + y. A thread now updates several points: update the comment above
-  //   the kernel.
+  //   thread's own sum, 0 at first. Then loop over this thread's rows y of the block, every
+  //   kThreadsY-th one. (What is j then?) A thread now updates several points: update the comment
+  //   above the kernel.
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int j = blockIdx.y * blockDim.y + threadIdx.y;
 

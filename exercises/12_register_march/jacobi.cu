@@ -82,10 +82,10 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // TODO(12): (stage 3) sweep_row computes a lane's four new values from its rows south, centre and
 //   north. The values east and west of the four come with __shfl_down_sync and __shfl_up_sync. The
 //   boundary and the padding keep their values.
-// TODO(12): (stage 2) The kernel has no kCheck: every sweep sums again. (Stage 3) Each warp loads
-//   its first rows. For each further row it loads, sweeps, and stores four values. (Stage 4) While
-//   it sweeps one row, the kAhead rows after the northern one are in flight. They are never copied:
-//   a loop in steps of kAhead, and an unrolled one in it.
+// TODO(12): (stage 2) The kernel has no kCheck: every sweep sums again. (Stage 3) For each of its
+//   rows a warp loads three, sweeps, and stores four values per lane. Then it keeps two of them, and
+//   loads only the new one. (Stage 4) While it sweeps one row, the kAhead rows after the northern
+//   one are in flight. They are never copied: a loop in steps of kAhead, and an unrolled one in it.
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
 // y + kThreadsY, y + 2 kThreadsY ... Without kCheck the changes are not wanted, and the compiler
 // leaves out what computes them.

@@ -171,6 +171,8 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
 //     const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
 //     const auto total = std::ptrdiff_t(length) * rows;
 //     int share_begin = int(total * warp / warps);  // share_end: with warp + 1
+// TODO(13): stage 6. Warps 0 to whole - 1 get a whole number of shares of each strip's rows below
+//   split; the others share the rows from split on.
 // A block has kWarps strips of 128 columns side by side; each warp marches up kRows rows of its
 // strip.
 __global__ void __launch_bounds__(kLanes* kWarps)
