@@ -83,9 +83,10 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   north. The values east and west of the four come with __shfl_down_sync and __shfl_up_sync. The
 //   boundary and the padding keep their values.
 // TODO(12): (stage 2) The kernel has no kCheck: every sweep sums again. (Stage 3) For each of its
-//   rows a warp loads three, sweeps, and stores four values per lane. Then it keeps two of them, and
-//   loads only the new one. (Stage 4) While it sweeps one row, the kAhead rows after the northern
-//   one are in flight. They are never copied: a loop in steps of kAhead, and an unrolled one in it.
+//   rows a warp loads three, sweeps, and stores four values per lane. Then it keeps two of them,
+//   and loads only the new one. (Stage 4) While it sweeps one row, the kAhead rows after the
+//   northern one are in flight. They are never copied: a loop in steps of kAhead, and an unrolled
+//   one in it.
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
 // y + kThreadsY, y + 2 kThreadsY ... Without kCheck the changes are not wanted, and the compiler
 // leaves out what computes them.
