@@ -188,7 +188,9 @@ void handle_faults() {
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(number, &action, nullptr);
     action.sa_sigaction = on_question;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-    for (const int number : {SIGUSR1, SIGALRM}) sigaction(number, &action, nullptr);
+    constexpr int kQuestions[] = {SIGUSR1, SIGALRM};
+    for (const int number : kQuestions) sigaddset(&action.sa_mask, number);
+    for (const int number : kQuestions) sigaction(number, &action, nullptr);
     handle_faults_on_this_thread();
     return true;
   }();
