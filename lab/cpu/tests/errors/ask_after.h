@@ -1,20 +1,21 @@
 #pragma once
 
 #include <csignal>
+#include <cstdlib>
 #include <thread>
 
 #include <unistd.h>
 
-/// Asks this program in so many seconds where it is, as one does who has waited for long enough;
-/// and goes on asking, in turn with the signal by which it asks itself: neither may come while it
-/// answers the other.
+/// Asks this program after so many seconds where it is (SIGUSR1). While it answers, it must not be
+/// asked by SIGALRM, with which it asks itself again, nor the other way round: ends it if it could.
 inline void ask_after(int seconds) {
   std::thread([seconds] {
     sleep(seconds);
-    for (;; usleep(300)) {
-      kill(getpid(), SIGUSR1);
-      usleep(300);
-      kill(getpid(), SIGALRM);
+    for (const int number : {SIGUSR1, SIGALRM}) {
+      struct sigaction answer;
+      sigaction(number, nullptr, &answer);
+      if (!sigismember(&answer.sa_mask, SIGUSR1 + SIGALRM - number)) std::abort();
     }
+    kill(getpid(), SIGUSR1);
   }).detach();
 }
