@@ -28,7 +28,7 @@ Fibre::Fibre(void (*entry)()) : is_new_(true) {
   stack_ = map_between_guards(guard_bytes(), kStackBytes, 0);
   if (!stack_) fail({"other"}, "no memory for the stack of a thread: ", std::strerror(errno));
   // Stacks that all begin at the same place in a page would share a few lines of the CPU's cache.
-  const std::size_t shift = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED) % 16 * 128;
+  const std::size_t shift = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED) % 32 * 128;
   getcontext(&beginning_);
   beginning_.uc_stack.ss_sp = stack_;
   beginning_.uc_stack.ss_size = kStackBytes - shift;
