@@ -1,9 +1,13 @@
 #include "goals/instruments.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <tuple>
 
@@ -26,6 +30,18 @@ double product(const std::string& shape) {
   double all = 1;
   for (const std::string& factor : split(shape, 'x')) all *= number(factor);
   return all;
+}
+
+/// More GPUs than this machine has device files for no job can have. Where there are none (WSL),
+/// nobody knows.
+int most_gpus() {
+  int count = 0;
+  std::error_code ignored;
+  for (const auto& file : std::filesystem::directory_iterator("/dev", ignored)) {
+    const std::string name = file.path().filename();
+    count += name.rfind("nvidia", 0) == 0 && std::isdigit(name[std::strlen("nvidia")]);
+  }
+  return count > 0 ? count : std::numeric_limits<int>::max();
 }
 
 /// The kernel that line `number` of a source launches.
@@ -245,7 +261,7 @@ int Bench::ranks_with_gpus() {
     std::vector<int> numbers = have.ranks;
     std::sort(numbers.rbegin(), numbers.rend());
     for (const int ranks : numbers) {
-      if (!have.on_gpu || ranks < 2) continue;
+      if (!have.on_gpu || ranks < 2 || ranks > most_gpus()) continue;
       // not --quiet: it has to say how rows travel
       const std::string n = std::to_string(100 * ranks);
       const ChildResult job = run_child(

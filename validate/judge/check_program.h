@@ -45,8 +45,9 @@ struct Extent {
   int own_ranks = 0;         ///< of a job at that n; 0: as many as any case has
   bool every_order = false;  ///< the probe also with threads in reverse and in shuffled order, as
                              ///< CUDA on the CPU can run them
-  bool few_checks = false;   ///< other distances of residuals (--check-every) for one size only
-  bool explain = true;       ///< false: a wrong program's verdict is its first wrong run alone
+  bool few_checks = false;  ///< other distances of residuals (--check-every) for one size only, and
+                            ///< for jobs of ranks as the cases have them
+  bool explain = true;      ///< false: a wrong program's verdict is its first wrong run alone
   const std::atomic<bool>* unwanted =
       nullptr;  ///< ends the first run, which may never end by itself
 };
