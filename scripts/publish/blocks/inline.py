@@ -108,8 +108,7 @@ def table_of(node):
 def row_of(node):
     """The one row in which all keys are cells."""
     keys = [str(key.value) for key in getattr(node.slice, "elts", [node.slice])]
-    # "# row STEP" says from which run a row is; it is none itself.
-    heads = [dict(zip(line, line[1:])) for line in table_of(node.value).lines if len(line) > 2 and line[0] != "row"]
+    heads = [dict(zip(line, line[1:])) for line in table_of(node.value).lines if len(line) > 2]
     rows = [row for row in [*table_of(node.value).rows, *heads]
             if all(key in [*row, *row.values(), *map("=".join, row.items())]
                    or row.get("step", "").startswith(f"{key}_") for key in keys)]

@@ -1,19 +1,12 @@
 """README.md's ladder: each step against the GPU's memory and the previous step, then against the CPU."""
 
+import sys
+
 from blocks.published import EXPERIMENTS, is_job
 from labtools.files import by_cycles
 from labtools.numbers import lasting, significant, spread
 from labtools.solution import seconds_to_solution, solution_by_cycles
 from labtools.table import Table, gain_text
-
-
-def other_runs(ladder):
-    """What is noted of rows that come from other runs than the rest."""
-    runs = {}
-    for step, _, date, _, copy in ladder.lines_of("row"):
-        runs.setdefault((date, copy), []).append(step[:2])
-    return [f"{'Row' if len(steps) == 1 else 'Rows'} {', '.join(sorted(steps))}: a run of {date} on the same kind of machine, copy "
-            f"bandwidth {significant(copy, 4)} GB/s." for (date, copy), steps in sorted(runs.items(), key=lambda run: sorted(run[1]))]
 
 
 def job_notes(rows):
@@ -60,6 +53,8 @@ def ladder_block(ladder):
     """What each step takes, next to the GPU's memory and the previous step (make report has all columns), and what it was
     measured on."""
     facts, rows = ladder.facts, ladder.rows
+    if ladder.lines_of("row"):
+        sys.exit(f"{ladder.name()}: some of its rows are of another run; what is published is one `make run` on one machine")
     lines = ["| step | n | ms per iteration (spread) | % of copy | × previous step |", "|---|--:|--:|--:|--:|"]
     for row, previous in zip(rows, [None, *rows]):
         if row["ms"] == "-":
@@ -71,7 +66,7 @@ def ladder_block(ladder):
     if any("– (n)" in line for line in lines):
         lines += ["", "– (n): this step has another n, and the previous step was not timed there."]
     return [*lines, "", f"Measured on: {facts['gpu']}, CUDA {facts['cuda']}, driver {facts['driver']}, {facts['date']}; CPU: "
-            f"{ladder.fact('cpu')}; copy bandwidth {significant(facts['copy_gb_per_s'], 4)} GB/s.", *other_runs(ladder),
+            f"{ladder.fact('cpu')}; copy bandwidth {significant(facts['copy_gb_per_s'], 4)} GB/s.",
             *(f"Note: {note}." for note, *_ in ladder.lines_of("note")), *job_notes(rows)]
 
 
