@@ -142,6 +142,22 @@ def variants():
     threads = "constexpr int kThreadsY = 4;"
     squares = "        thread_sum += (dx * dx + dy * dy) + (dz * dz + dw * dw);\n"
     reduction_12 = reduction.replace("kBlockX", "kLanes").replace("kThreadsY", "kWarps").replace("\n     ", "")
+    ahead = """    Row ahead[kAhead];
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a) ahead[a] = load_row(f_old, i, min(j_begin + 1 + a, n - 1), n);
+    for (int j = j_begin; j < j_end; j += kAhead) {
+#pragma unroll  // so that each row in flight stays in its registers: to copy it is to wait for it
+      for (int a = 0; a < kAhead && j + a < j_end; ++a) {
+        const Row north = ahead[a];
+        if (j + a + kAhead < j_end) ahead[a] = load_row(f_old, i, j + a + kAhead + 1, n);
+"""
+    none_ahead = """    for (int j = j_begin; j < j_end; ++j) {
+      for (int a = 0; a < 1; ++a) {
+        const Row north = load_row(f_old, i, j + 1, n);
+"""
+    three_rows = none_ahead + """        south = load_row(f_old, i, j - 1, n);
+        centre = load_row(f_old, i, j, n);
+"""
     fast_path = "if (x == 0 || last || y <= kSweeps || y + kRing > n) {"
     after_stage_3b = ["plain_sums", "a_warp_per_strip"]
     of_guides = {
@@ -172,12 +188,16 @@ def variants():
         (S12, iterations_by_size): [
             ("as_it_is", S12, [], "step 12 as it is"),
             ("no_sum", S12, [(squares, ""), (reduction_12, ""), (atomic, "")], "without the sum"),
+            ("three_rows", S12, [(ahead, three_rows)], "stage 3, first part: three rows loaded for each"),
+            ("after_3", S12, [(ahead, none_ahead)], "after stage 3: no row ahead"),
             ("rows_moved_on", S12, ["rows_moved_on"], "the rows in flight are moved on, in a single loop")],
         (S13, iterations_by_size): [
             ("as_it_is", S13, [], "step 13 as it is"),
             ("after_3a", S13, [*after_stage_3b, (fast_path, "if (true) {")], "after stage 3a: every round is careful"),
             ("after_3b", S13, after_stage_3b, "after stage 3b: a warp per strip"),
             ("after_4", S13, ["plain_sums", "all_warps_share"], "after stage 4: equal shares"),
+            ("after_4_careful", S13, ["plain_sums", "all_warps_share", (fast_path, "if (true) {")],
+             "stage 4 without stage 3b: every round is careful"),
             ("all_warps_share", S13, ["all_warps_share"], "a share for every warp"),
             ("plain_sums", S13, ["plain_sums"], "without stage 5: plain sums of four"),
             by_patch(S13, "sum_in_the_branch")],
