@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <future>
-#include <vector>
 
 #include <unistd.h>
 
@@ -24,11 +23,7 @@ namespace {
 constexpr double kTimeLimit = 300;  // seconds for one run
 constexpr int kCpuSamples = 11;
 constexpr double kBestSeconds = 10, kStridedSeconds = 5;  // code is timed no longer than this, nor
-constexpr int kStridedAtLeast = 2;  // less often than this, after one that warms up
-/// Runs of a few milliseconds differ more among each other than the times within one of them: where
-/// the fields lie, and the processor's clock. The middle one of several is taken.
-constexpr double kShortMs = 100;
-constexpr std::size_t kShortRuns = 5;
+constexpr int kStridedAtLeast = 2;        // less often than this, after one that warms up
 constexpr std::size_t kStepsAtATime = 2;  // are validated
 constexpr int kMaxCpuN = 16384;           // beyond it the CPU's code is not timed
 
@@ -76,20 +71,9 @@ Timing Climb::time(const Step& step, int n, int iterations) {
   const TemporaryFolder folder;
   Case timed{lab::ProblemKind::kLaplace, n, iterations};
   timed.ranks = ranks_of(step);
-  std::vector<Timing> runs;
-  do {
-    const Run run =
-        run_program(program_of(step), timed, true, folder.path() + "/record", kTimeLimit);
-    if (!run.error.empty() || run.child.exit_code != 0) return {};
-    runs.push_back({run.record.median_ms, run.record.q1_ms, run.record.q3_ms, run.record.samples});
-  } while (runs.size() < kShortRuns && runs[0].median * runs[0].samples < kShortMs);
-  std::sort(runs.begin(), runs.end(),
-            [](const Timing& a, const Timing& b) { return a.median < b.median; });
-  // The middle half, of its times or of all runs, whichever is wider.
-  Timing middle = runs[runs.size() / 2];
-  middle.q1 = std::min(middle.q1, runs[runs.size() / 4].median);
-  middle.q3 = std::max(middle.q3, runs[3 * runs.size() / 4].median);
-  return middle;
+  const Run run = run_program(program_of(step), timed, true, folder.path() + "/record", kTimeLimit);
+  if (!run.error.empty() || run.child.exit_code != 0) return {};
+  return {run.record.median_ms, run.record.q1_ms, run.record.q3_ms, run.record.samples};
 }
 
 void Climb::check(const std::vector<const Step*>& steps) {

@@ -199,10 +199,8 @@ void print_table(const Ladder& ladder) {
       [&](const LadderRow& row) { return is_timed_job(row) && gpus_of(row, machine) > 1; });
   std::printf("\n");
   print_wrapped(
-      "ms/iter is the median time of an iteration, spread its interquartile range; of a run of "
-      "less "
-      "than 0.1 s they are those of five runs. GB/s counts 8 bytes per point, the minimum that a "
-      "sweep can move. % copy is its share of "
+      "ms/iter is the median time of an iteration, spread its interquartile range. GB/s "
+      "counts 8 bytes per point, the minimum that a sweep can move. % copy is its share of "
       "the copy bandwidth" +
       std::string(several ? ", on several GPUs that of all of them together" : "") +
       ". It is at most 50 while a step also copies the field. The previous step was timed again if "
