@@ -111,7 +111,6 @@ Verdict Climb::check(const Step& step, bool own_n) const {
       step.needs_ranks ? std::vector<int>{kCheckedRanks} : std::vector<int>{};
   const bool on_gpu = step.needs_cuda && !in_place_of_gpu(step);
   Extent extent;
-  extent.sizes = !on_gpu;
   extent.own_n = own_n ? step.n : 0;
   extent.own_ranks = ranks_of(step);
   std::vector<Case> cases;
