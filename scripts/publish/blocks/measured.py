@@ -38,9 +38,8 @@ def tuning_lines(step):
     own = named(rows[0]["constants"].removeprefix("as it is: "))
     lines = ["", "</details>", "", "<details><summary>Measured on an H200: other constants</summary>", "",
              f"The solution comes first (it has {own}), then the others, from the fastest to the slowest. Registers and bytes "
-             f"spilled are those of a thread, and ms those of a sweep. Times are medians of one run on an {facts['gpu']} at "
-             f"n = {facts['n']}, in which a copy reached {significant(facts['copy_gb_per_s'], 4)} GB/s "
-             "(scripts/publish/experiments.py):",
+             f"spilled are those of a thread, and ms those of a sweep. Times are medians on an {facts['gpu']} at n = {facts['n']}, and "
+             "the last column compares them with a copy in the same run (scripts/publish/experiments.py):",
              "", "| constants | registers | spilled | ms | × copy |", "|---|--:|--:|--:|--:|"]
     for row in rows:
         if "--" not in row["constants"]:
