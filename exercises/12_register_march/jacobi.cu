@@ -85,8 +85,8 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 // TODO(12): (stage 2) The kernel has no kCheck: every sweep sums again. (Stage 3) For each of its
 //   rows a warp loads three, sweeps, and stores four values per lane. Then it keeps two of them,
 //   and loads only the new one. (Stage 4) While it sweeps one row, the kAhead rows after the
-//   northern one are in flight. They are never copied: a loop in steps of kAhead, and an unrolled
-//   one in it.
+//   northern one are in flight. No row moves from one place of the array to another: a loop in
+//   steps of kAhead, and an unrolled one in it.
 // A block updates kBlockX x kBlockY points: its thread (x, y) has those of column x in the rows y,
 // y + kThreadsY, y + 2 kThreadsY ... Without kCheck the changes are not wanted, and the compiler
 // leaves out what computes them.
