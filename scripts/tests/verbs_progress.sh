@@ -206,7 +206,7 @@ test_times() {
   expect '^02_unified_memory  +unchanged  +- +- +'"$number"'$' "TIME=1"
   expect "^your ms: per iteration at the step's default n; $gpu: the published solution\$" "TIME=1"
   narrow TIME=1
-  published=$(awk -F '\t' '$1 == "01_nvtx" { printf "%.5f", $5 }' "$lab/results/h200/ladder.tsv")
+  published=$(awk -F '\t' '$1 == "01_nvtx" { printf "%#.3g", $5 }' "$lab/results/h200/ladder.tsv")
   expect "^01_nvtx .* $published\$" "TIME=1: the published time"
   [[ $(cut -f 1,2 "$times") == 00_serial$'\t'64$'\n'01_nvtx$'\t'64 ]] || fail "other times were left:" "$(<"$times")"
   # As many digits as count.
