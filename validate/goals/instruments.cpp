@@ -32,8 +32,8 @@ double product(const std::string& shape) {
   return all;
 }
 
-/// More GPUs than this machine has device files for no job can have. Where there are none (WSL),
-/// nobody knows.
+/// The most GPUs that a job can have here: each has a device file. Without such files (WSL) no
+/// limit is known.
 int most_gpus() {
   int count = 0;
   std::error_code ignored;

@@ -31,7 +31,7 @@ constexpr int kMoreCycles = 20;
 /// Between these a cycle's factor is measured: the first ones still see the start.
 constexpr int kFrom = 2, kTo = 6;
 /// On the largest grid kTo cycles of the bank's right programs leave up to 3 times what they leave
-/// at n = 250, and of its wrong ones at least 6000 times. Between these more cycles are tried.
+/// at n = 250, and of the wrong one 6000 times. Between these bounds more cycles are tried.
 constexpr double kAsNear = 10, kTooFar = 100;
 /// After this many iterations of one Jacobi sweep each, damped or not, a program has solved the
 /// equations on 9 x 9 points: (1 - 0.8 * (1 - cos(pi / 8)))^250 = 1.5e-7.

@@ -111,6 +111,7 @@ Verdict Climb::check(const Step& step, bool own_n) const {
       step.needs_ranks ? std::vector<int>{kCheckedRanks} : std::vector<int>{};
   const bool on_gpu = step.needs_cuda && !in_place_of_gpu(step);
   Extent extent;
+  extent.few_checks = true;
   extent.own_n = own_n ? step.n : 0;
   extent.own_ranks = ranks_of(step);
   std::vector<Case> cases;
@@ -120,7 +121,6 @@ Verdict Climb::check(const Step& step, bool own_n) const {
     cases = cases_for_gpu(ranks);
     cases.push_back(
         {lab::ProblemKind::kHarmonic, 250, 5, 0, 0, step.needs_ranks ? kCheckedRanks : 0});
-    extent.few_checks = true;
   } else {
     cases = with_ranks(usual_cases(), ranks);
   }

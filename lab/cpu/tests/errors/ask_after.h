@@ -6,8 +6,9 @@
 
 #include <unistd.h>
 
-/// Asks this program after so many seconds where it is (SIGUSR1). While it answers, it must not be
-/// asked by SIGALRM, with which it asks itself again, nor the other way round: ends it if it could.
+/// Asks this program where it is (SIGUSR1) when the given seconds have passed. While it answers, it
+/// must not be asked by SIGALRM, with which it asks itself again, nor the other way round. If it
+/// could be, this ends the program.
 inline void ask_after(int seconds) {
   std::thread([seconds] {
     sleep(seconds);
