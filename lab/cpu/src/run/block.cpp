@@ -57,7 +57,7 @@ void Block::begin(const Kernel& kernel, std::uint64_t number) {
     warps_[w] = {all, all, 0, 0, 0};
   }
   std::fill_n(suspended_on_, threads_, nullptr);
-  pipelines_.clear();
+  for (int t = 0; t < threads_; ++t) pipelines_[t].clear();
   votes_so_far_ = 0;
   dynamic_shared_ = fill_shared_memory(shared_, kernel.config.shared_bytes);
   begin_round();

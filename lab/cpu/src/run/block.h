@@ -9,7 +9,6 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,6 +34,10 @@ struct PipelineCopy {
 struct Pipeline {
   std::vector<PipelineCopy> copies;
   int groups = 0;  // committed
+  void clear() {
+    copies.clear();
+    groups = 0;
+  }
 };
 
 /// A kernel that was launched, with its arguments.
@@ -157,8 +160,8 @@ class Block {
 
   int running_ = kNobody;
   uint3 index_[kMaxThreads];
-  std::unordered_map<int, Pipeline> pipelines_;  // of the threads that have one
-  Fibre* suspended_on_[kMaxThreads];             // null: the thread has not begun
+  Pipeline pipelines_[kMaxThreads];
+  Fibre* suspended_on_[kMaxThreads];  // null: the thread has not begun
 
   // Of a thread that waits: where, and what it brought to the others of its warp.
   Where waits_at_[kMaxThreads];
