@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <system_error>
 
 #include <unistd.h>
@@ -33,7 +34,7 @@ std::string help_of(const char* step, StepDefaults defaults) {
       "%s"
       "  --record DIR         write residuals.csv, run.json and the field into DIR\n"
       "  --record-field WHAT  full: field.f32, every value (default up to n = %d)\n"
-      "                       rows: rows.csv, a hash of each row\n"
+      "                       rows: rows.csv, a hash of each row; none: no field\n"
       "  --quiet              print nothing but errors\n"
       "  --help               print this\n\n"
       "exit codes: 0 done, 1 not converged, 2 bad usage, 3 CUDA error,\n"
@@ -132,10 +133,13 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
   }
   line.path("--record", &options.record_dir);
   line.value("--record-field", [&](const std::string& what) {
-    if (what != "full" && what != "rows") {
-      fail(kExitBadUsage, "--record-field %s: must be full or rows", what.c_str());
+    const std::map<std::string, FieldRecord> known = {
+        {"full", FieldRecord::kFull}, {"rows", FieldRecord::kRows}, {"none", FieldRecord::kNone}};
+    const auto found = known.find(what);
+    if (found == known.end()) {
+      fail(kExitBadUsage, "--record-field %s: must be full, rows or none", what.c_str());
     }
-    options.field_record = what == "full" ? FieldRecord::kFull : FieldRecord::kRows;
+    options.field_record = found->second;
     field_record_given = true;
   });
   line.flag("--quiet", &options.quiet);

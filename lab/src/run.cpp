@@ -436,19 +436,17 @@ void Run::write_record(const FetchRows& fetch) const {
     residuals += format("%d,%.17g\n", check.iteration, check.residual);
   }
   write_whole(dir, "residuals.csv", residuals);
-  if (options_.field_record == FieldRecord::kFull) {
-    write_field(dir, options_.n, fetch);
-    std::filesystem::remove(dir + "/rows.csv", ignored);
-  } else {
-    write_row_hashes(dir, options_.n, fetch);
-    std::filesystem::remove(dir + "/field.f32", ignored);
-  }
+  const FieldRecord what = options_.field_record;
+  if (what != FieldRecord::kFull) std::filesystem::remove(dir + "/field.f32", ignored);
+  if (what != FieldRecord::kRows) std::filesystem::remove(dir + "/rows.csv", ignored);
+  if (what == FieldRecord::kFull) write_field(dir, options_.n, fetch);
+  if (what == FieldRecord::kRows) write_row_hashes(dir, options_.n, fetch);
   write_run_json();
 }
 
 void Run::write_run_json() const {
   const TimingSummary time = summarize(checks_);
-  const bool full = options_.field_record == FieldRecord::kFull;
+  const char* const fields[] = {"full", "rows", "none"};  // as FieldRecord has them
   std::ostringstream json;
   json << "{\n"
        << "  \"step\": " << json_string(options_.step) << ",\n"
@@ -461,7 +459,7 @@ void Run::write_run_json() const {
        << "  \"iterations\": " << last_iteration() << ",\n"
        << "  \"residual\": " << json_number(last_residual()) << ",\n"
        << "  \"distance_to_exact\": " << json_number(distance_ < 0 ? NAN : distance_) << ",\n"
-       << "  \"field\": " << json_string(full ? "full" : "rows") << ",\n"
+       << "  \"field\": " << json_string(fields[static_cast<int>(options_.field_record)]) << ",\n"
        << "  \"set_up_ms\": " << json_number(device_is_timed ? set_up_ms_ : NAN) << ",\n"
        << "  \"first_iteration_ms\": " << json_number(time.first) << ",\n"
        << "  \"iteration_samples\": " << time.samples << ",\n"

@@ -80,8 +80,8 @@ def read_record(folder):
     try:
         run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         n, kind = run["n"], run["field"]
-        if kind == "rows":
-            fail(f"{folder}: has a hash for each row and no field: record it with --record-field full", 2)
+        if kind != "full":
+            fail(f"{folder}: has no whole field: record it with --record-field full", 2)
         if not isinstance(n, int) or n < 3 or (folder / "field.f32").stat().st_size != 4 * n * n:
             raise ValueError("field.f32 is not complete")
         chosen, rows = samples(n, LARGEST), []

@@ -53,7 +53,7 @@ def time_of(command, n, iterations, folder, *options, seconds=300, **more):
     """run.json of a run: its times are of an iteration, in milliseconds. The record lies in `folder`/record."""
     record = folder / "record"
     code, out, error = attempt([*command, "--n", n, "--iterations", iterations, "--quiet", "--record", record,
-                                "--record-field", "rows", *options], seconds, **more)
+                                "--record-field", "none", *options], seconds, **more)
     if code > 1:
         raise NotPossible(f"exit code {code}: {reason(out, error)}")
     times = json.loads((record / "run.json").read_text())

@@ -118,7 +118,7 @@ no_record() {
 }
 rm -f "$pictures"/record_*
 sed -i 's/full/rows/' "$temp/made/run.json"
-no_record '^picture.py: .*/made: has a hash for each row and no field: record it with --record-field full$' "row hashes"
+no_record '^picture.py: .*/made: has no whole field: record it with --record-field full$' "row hashes"
 sed -i 's/rows/full/' "$temp/made/run.json"
 truncate -s 100 "$temp/made/field.f32"
 no_record '^picture.py: .*/made: is not the record of a run: field.f32 is not complete$' "half a field"

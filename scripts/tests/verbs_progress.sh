@@ -275,7 +275,7 @@ progress TIME=1 BACKEND=gpu
 expect '^01_nvtx  +right  +01 Jan 00:00 CPU +2\.50 +'"$number"'$' "the median"
 asked=$(awk -F '\t' '$1 == "01_nvtx" { asked = $6 } END { print asked }' "$times")
 iterations=$(awk -F '\t' '$1 == "01_nvtx" { print $5 }' "$lab/lab/steps.tsv")
-[[ $asked == " --n 64 --iterations $iterations --quiet --record --record-field rows" ]] ||
+[[ $asked == " --n 64 --iterations $iterations --quiet --record --record-field none" ]] ||
   fail "the program was asked:$asked"
 }
 

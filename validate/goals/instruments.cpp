@@ -231,7 +231,7 @@ std::map<std::string, double> Bench::host_accesses(int n) {
 
 double Bench::timed(std::vector<std::string> words, int points, int iterations) const {
   const std::string dir = folder_.path() + "/record";
-  words.insert(words.end(), {"--record-field", "rows", "--record", dir});
+  words.insert(words.end(), {"--record-field", "none", "--record", dir});
   run(words);
   Record record;
   std::string error;

@@ -27,7 +27,7 @@ inline constexpr int kMaxClinicN = 16384;
 inline constexpr int kMaxFullRecordN = 16384;
 
 enum class ProblemKind { kLaplace, kProbe, kHarmonic };
-enum class FieldRecord { kFull, kRows };
+enum class FieldRecord { kFull, kRows, kNone };
 
 /// "laplace", "probe" or "harmonic".
 const char* problem_name(ProblemKind kind);

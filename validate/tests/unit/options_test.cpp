@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{{"--check-every", "10"}, "in every iteration"},
         BadLine{{"--record"}, "--record: needs a value"},
         BadLine{{"--record="}, "--record: needs a value"},
-        BadLine{{"--record-field", "half"}, "must be full or rows"},
+        BadLine{{"--record-field", "half"}, "must be full, rows or none"},
         BadLine{{"--record-field"}, "--record-field: needs a value"},
         BadLine{{"--quiet=yes"}, "--quiet: takes no value"},
         BadLine{{"--frobnicate"}, "--frobnicate: no such option"},

@@ -62,6 +62,14 @@ TEST_F(RunRecordTest, holds_three_files_and_nothing_partial) {
   EXPECT_EQ(names_in(dir()), kFullRecord);
 }
 
+TEST_F(RunRecordTest, without_a_field_is_one_for_times_alone) {
+  EXPECT_EQ(run_serial(kN, "full").exit_code, 0);
+  EXPECT_EQ(run_serial(kN, "none").exit_code, 0);
+  EXPECT_EQ(names_in(dir()), (std::vector<std::string>{"residuals.csv", "run.json"}))
+      << "no field of another run may stand beside it";
+  EXPECT_NE(read_file(dir() + "/run.json").find("\"field\": \"none\""), std::string::npos);
+}
+
 TEST_F(RunRecordTest, residuals_have_a_header_a_line_an_iteration_and_17_digits) {
   ASSERT_EQ(run_serial(kN, "full").exit_code, 0);
   const std::vector<std::string> lines = lines_of(read_file(dir() + "/residuals.csv"));
