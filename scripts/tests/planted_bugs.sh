@@ -16,8 +16,7 @@
 # programs that are right the step's goals are measured, too, as far as that can be done here: another way to
 # them must not be refused. `# goal: missed` in a patch: this one is right and misses its goal
 # (`# goal-on-gpu:` where it takes a GPU to see that). `# not-on-gpu: WHY`: a GPU is not asked. `# tried with: OPTIONS`:
-# the validator's, in place of those that a job of ranks is tried with. On the CPU a right program is tried on small grids,
-# and one with the line `# at every size` on all that `make check` tries, as the solution itself is.
+# the validator's, in place of those that a job of ranks is tried with.
 set -euo pipefail
 # shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -167,9 +166,6 @@ judge() {
   local -a options=(--time-limit 60 --source "$temp/$1/$source_file") tried=("${ranks[@]}")
   if [[ $name != unpatched ]] && grep -q '^# tried with: ' "$2"; then
     read -r -a tried < <(sed -n 's/^# tried with: //p' "$2")
-  fi
-  if ((${#tried[@]} == 0)) && [[ $place$verdict == cpuright && $name != unpatched ]] && ! grep -qx '# at every size' "$2"; then
-    tried=(--n 33,100,129,130,250,256)
   fi
   options+=("${tried[@]}")
   if [[ $place == gpu ]]; then
