@@ -42,7 +42,8 @@ ISSUES = "smsp__issue_active.avg.per_cycle_active"  # in the other cycles no war
 INSTRUCTIONS = "smsp__inst_executed.sum"  # by warps
 # Columns of kernels.tsv that are one metric: those that are asked for, and those that SECTIONS bring.
 ASKED = {"eligible_warps": "smsp__warps_eligible.avg.per_cycle_active",  # per scheduler
-         "l1_hit_percent": "l1tex__t_sector_hit_rate.pct", "l2_hit_percent": "lts__t_sector_hit_rate.pct"}
+         "l1_hit_percent": "l1tex__t_sector_hit_rate.pct", "l2_hit_percent": "lts__t_sector_hit_rate.pct",
+         "l2_percent": f"lts__throughput{ncu.SPEED}"}
 OF_SECTIONS = {"occupancy_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
                "occupancy_possible_percent": "sm__maximum_warps_per_active_cycle_pct",
                "dram_percent": f"gpu__dram_throughput{ncu.SPEED}", "compute_percent": f"sm__throughput{ncu.SPEED}",
@@ -166,7 +167,7 @@ KERNEL_COLUMNS = ["step", "kernel", "n", "grid", "block", "registers", "shared_b
                   "occupancy_percent", "occupancy_possible_percent", "load_sectors_per_request",
                   "store_sectors_per_request", "dram_percent", "memory_percent", "compute_percent",
                   "no_eligible_percent", "instructions_per_32_points", "eligible_warps", "l1_hit_percent", "l2_hit_percent",
-                  "stalls"]
+                  "l2_percent", "stalls"]
 
 
 def rows_of_step(step, n, iterations, counted, traced):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times what the guides of steps 05, 07, 08, 09, 11, 12, 13 and 16 compare or propose to try, on a machine with a GPU.
+"""Times what the guides of steps 05, 07 to 13 and 16 compare or propose to try, on a machine with a GPU.
 
   experiments.py --write DIR    builds variants of the solutions, checks each with the validator, measures them, and
                                 writes DIR/experiments.tsv; DIR/tuning.tsv, steps 12 and 13 with other values of the
@@ -181,6 +181,9 @@ def variants():
         (S09, kernels_of_sweep): [
             ("no_tile", S08, [], "No tile (step 08)"), ("flat_loop", S09, [], "One flat loop over the tile"),
             *[by_patch(S09, patch.stem) for patch in sorted((BANK / S09).glob("tile_by_*.patch"))]],
+        (S10, kernels_of_sweep): [
+            ("managed", S10, [(f"cudaMalloc(f_{field}, bytes)", f"cudaMallocManaged(f_{field}, bytes)")
+                              for field in ("old", "new")], "after stage 2: the fields in managed memory")],
         (S11, iterations_by_size): [
             ("step_10", S10, [], "step 10"), ("waits", S11, ["no_graph_waits"], "a check every 10 sweeps, waited for"),
             ("late", S11, ["no_graph"], "read one check late"), ("step_11", S11, [], "also as a graph: step 11"),

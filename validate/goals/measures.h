@@ -20,7 +20,7 @@ inline Measured measured(bool reached, const std::string& found, const std::stri
 
 /// Counts are taken on a grid of this many points per side: rows begin at a multiple of a warp's 32
 /// points, as at the steps' own sizes.
-inline constexpr int kCountedN = 256;
+inline constexpr int kCountedN = 128;
 
 inline double points(double n) { return n * n; }
 inline double interior(double n) { return (n - 2) * (n - 2); }

@@ -39,7 +39,7 @@ Iteration one_iteration(Bench* bench) {
 /// A sweep writes the interior, a copy the boundary too: both are one field.
 std::string fields_written(double fields) {
   const double whole = std::round(fields);
-  if (std::abs(fields - whole) <= 0.02) fields = whole;
+  if (std::abs(fields - whole) <= 5.0 / kCountedN) fields = whole;
   return format("the GPU writes %.3g field%s per iteration", fields, fields == 1 ? "" : "s");
 }
 
@@ -87,7 +87,7 @@ Measured everything_freed(Bench* bench) {
 }
 
 Measured sweep_on_gpu(Bench* bench) {
-  constexpr double kFewThreads = 64;  // a quarter of a thread for each row
+  constexpr double kFewThreads = kCountedN / 4.0;  // a quarter of a thread for each row
   const Iteration iteration = one_iteration(bench);
   const double share = iteration.stores / interior(kCountedN);
   double threads = 0;
