@@ -141,9 +141,9 @@ double resident_warps(const TraceRow& kernel) {
 /// The counts of all kernels together.
 ClinicCount count_all(Bench* bench, const FromNvcc& from_nvcc) {
   ClinicCount count;
-  count.n = kCountedN;
+  count.n = kClinicN;
   count.from_nvcc = from_nvcc;
-  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+  for (const auto& [line, kernel] : bench->counts(kClinicN, 1)) {
     const auto add = [](const KernelCount::Accesses& from, KernelCount::Accesses* to) {
       to->threads += from.threads;
       to->requests += from.requests;
@@ -156,7 +156,7 @@ ClinicCount count_all(Bench* bench, const FromNvcc& from_nvcc) {
     count.all.shared_passes += kernel.shared_passes;
     count.all.atomics += kernel.atomics;
   }
-  for (const TraceRow& row : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
+  for (const TraceRow& row : bench->trace(bench->have.watched, kClinicN, 1).table("kernels")) {
     count.blocks = std::max(count.blocks, blocks_of(row));
     count.threads = std::max(count.threads, blocks_of(row) * block_threads_of(row));
     const double warps = resident_warps(row);

@@ -8,6 +8,9 @@
 
 namespace validate {
 
+/// Counts are taken at this n: of fewer elements, a warp for each multiprocessor would be many.
+inline constexpr int kClinicN = 256;
+
 /// What nvcc says of a program's kernels. -1: it was not asked.
 struct FromNvcc {
   int stack_bytes = -1;  ///< per thread, in local memory

@@ -30,7 +30,7 @@ struct Arguments {
 
 /// Sizes at which results are compared: whole tiles first, because an index that is wrong
 /// everywhere is then seen by its values and not by what it does at an edge; 99 * 99 is odd.
-constexpr int kSizes[] = {validate::kCountedN, 100, 99};
+constexpr int kSizes[] = {validate::kClinicN, 100, 99};
 
 /// Whether the program is right at all sizes; prints it if not.
 bool is_right(const Arguments& arguments, const validate::ClinicKernel& kernel,
