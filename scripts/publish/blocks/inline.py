@@ -13,7 +13,7 @@ Between the markers is what tables.py writes. What stands in the first marker:
     nsys_15["timeline", "ncclDevKernel_SendRecv"].gap_ns    medians of a kernel in that file's time line: median_ns, and gap_ns
                               since the kernel before it in its stream. "grid=130" is its number of blocks
     ncu_12["jacobi_sweep_kernel"].duration_ns    a kernel of profiles/ncu_12.csv; also sm_, l2_ and dram_percent of its peak,
-                              l2_bytes, and clock_hz of the multiprocessors
+                              l2_bytes, issues per cycle and scheduler, and clock_hz of the multiprocessors
     3 * (... + ...) / ...     + - * / and parentheses
     | ms                      the unit; three significant digits, or as many as `| .2 ms` says. `| .1f` has one decimal,
                               `| .3g` powers of ten.
@@ -45,6 +45,7 @@ class Wrong(ValueError):
 PEAK = "throughput.avg.pct_of_peak_sustained_elapsed"
 NCU = {"duration_ns": "gpu__time_duration.sum", "sm_percent": f"sm__{PEAK}", "l2_percent": f"lts__{PEAK}",
        "l2_bytes": "lts__t_bytes.sum", "dram_percent": f"gpu__dram_{PEAK}",
+       "issues": "smsp__issue_active.avg.per_cycle_active",
        "clock_hz": "sm__cycles_elapsed.avg.per_second"}
 
 
