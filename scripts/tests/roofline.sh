@@ -36,7 +36,7 @@ metrics = words[words.index("--metrics") + 1].split(",")
 if any(metric.startswith("dram") for metric in metrics):
     sys.exit("==ERROR== Failed to find metric dram__bytes.sum\n==ERROR== Failed to find metric dram__bytes_read.sum\n"
              "==ERROR== Failed to find metric dram__bytes_write.sum")
-if "06" in words[-6]:
+if "solution_06" in words[-6]:
     sys.exit("==ERROR== The application crashed")
 values = {"sm__cycles_elapsed.avg": ("cycle", "2,000"), "sm__cycles_elapsed.avg.per_second": ("hz", "1,000,000,000"),
           "gpu__time_duration.sum": ("usecond", "2.1"), "lts__t_bytes.sum": ("Kbyte", "3,000.5"),

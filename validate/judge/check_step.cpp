@@ -43,7 +43,7 @@ constexpr std::chrono::seconds kMoreSeconds(5);
 Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progress& progress) {
   const std::vector<Case> usual = with_ranks(usual_cases(), asked.ranks);
   std::atomic<bool> unwanted = false;
-  std::atomic<bool> built = false;
+  std::atomic<bool> built = asked.built.empty();
   std::future<Verdict> on_gpu = std::async(std::launch::async, [&] {
     built = wait_for_build(asked.built, &unwanted);
     if (!built) return Verdict{Verdict::kNoProgram};
