@@ -77,7 +77,7 @@ double on_the_cpu(Bench* bench, const char* table, const std::string& name) {
   const std::string& program = bench->have.on_cpu;
   if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
   return difference(
-      [&](int times) -> const Trace& { return bench->trace(program, 64, times * kCountedSweeps); },
+      [&](int times) -> const Trace& { return bench->trace(program, 32, times * kCountedSweeps); },
       table, name, &TraceRow::count);
 }
 

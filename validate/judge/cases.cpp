@@ -110,7 +110,7 @@ std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<i
   return jobs;
 }
 
-std::vector<Case> cases_of_checks(const std::vector<Case>& cases) {
+std::vector<Case> cases_of_checks(const std::vector<Case>& cases, bool watched) {
   constexpr int kMaxN = 250;  // such mistakes show on small grids, too
   std::vector<Case> more;
   std::set<std::pair<int, int>> tried;
@@ -120,7 +120,7 @@ std::vector<Case> cases_of_checks(const std::vector<Case>& cases) {
       if (run.n != kLargestUsualN || !tried.insert({run.n, 0}).second) continue;
       for (const int n : kNarrowStripN) {
         run.n = n;
-        run.iterations = kUnevenIterations;
+        run.iterations = kPassIterations;
         more.push_back(run);
       }
       continue;
@@ -133,8 +133,11 @@ std::vector<Case> cases_of_checks(const std::vector<Case>& cases) {
       // A job of ranks takes a while to start: all of them at one size.
       const bool at_one_size = check_every > 7 || (run.ranks > 0 && as_usual && check_every > 0);
       if (at_one_size && run.n != cases[0].n) continue;
-      run.check_every = check_every;
-      if (check_every > 0 || as_usual) more.push_back(run);
+      if (watched && check_every == 7) continue;
+      Case job = run;
+      job.check_every = check_every;
+      if (watched && check_every == 1) job.iterations = std::min(run.iterations, kFewIterations);
+      if (check_every > 0 || as_usual) more.push_back(job);
     }
   }
   return more;

@@ -175,8 +175,8 @@ class Judgement {
       // A job of ranks takes seconds to start on GPUs. There one of the given cases and the run to
       // a tolerance have other distances of residuals, and the CPU tries all.
       if (sparse_ && !(extent_.few_checks && given_[0].ranks > 0)) {
-        const std::vector<Case> more =
-            cases_of_checks(extent_.few_checks ? std::vector<Case>{given_[0]} : given_);
+        const std::vector<Case> more = cases_of_checks(
+            extent_.few_checks ? std::vector<Case>{given_[0]} : given_, extent_.watched);
         cases_.insert(cases_.end(), more.begin(), more.end());
       } else if (!sparse_ && first.error.empty() && given_[0].iterations > 1) {
         verdict_.remarks.push_back(

@@ -47,6 +47,7 @@ struct Extent {
                              ///< CUDA on the CPU can run them
   bool few_checks = false;  ///< other distances of residuals (--check-every) for one size only, and
                             ///< for jobs of ranks as the cases have them
+  bool watched = false;     ///< every access is looked at, which takes its time
   bool explain = true;      ///< false: a wrong program's verdict is its first wrong run alone
   const std::atomic<bool>* unwanted =
       nullptr;  ///< ends the first run, which may never end by itself

@@ -92,8 +92,10 @@ Verdict look(const StepCheck& asked, const Progress& progress) {
   if (!asked.ranks.empty()) {
     ranks = {std::min(3, *std::max_element(asked.ranks.begin(), asked.ranks.end()))};
   }
+  Extent extent;
+  extent.watched = true;
   return check_program(asked.at_hand.watched, with_ranks(cases, ranks), asked.time_limit, progress,
-                       {asked.at_hand.source, ""});
+                       {asked.at_hand.source, ""}, extent);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ void compare(const std::string& program, const Case& run, const std::string& dir
 
 /// How many trials are worth running at a time on this machine.
 std::size_t trials_at_a_time() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 12);
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 3, 12);
 }
 
 }  // namespace
