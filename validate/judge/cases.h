@@ -39,8 +39,8 @@ std::vector<Case> with_ranks(const std::vector<Case>& cases, const std::vector<i
 
 /// What a step that takes --check-every is judged by beside `cases`: the default, 1, 7 and 17, with
 /// so many iterations that the last ones fill no pass. After an odd 7 two fields that change roles
-/// have each other's. `watched`: every access is looked at, which takes its time; so few sweeps have
-/// a residual each, and 7 is left out.
+/// have each other's. `watched`: every access is looked at, which takes its time. So few
+/// sweeps have a residual each, and 7 is left out.
 std::vector<Case> cases_of_checks(const std::vector<Case>& cases, bool watched);
 
 /// From step 12 on the probe gets at least as many iterations as a pass has sweeps, and one more:
