@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <system_error>
 
 #include <unistd.h>
@@ -133,13 +132,11 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
   }
   line.path("--record", &options.record_dir);
   line.value("--record-field", [&](const std::string& what) {
-    const std::map<std::string, FieldRecord> known = {
-        {"full", FieldRecord::kFull}, {"rows", FieldRecord::kRows}, {"none", FieldRecord::kNone}};
-    const auto found = known.find(what);
-    if (found == known.end()) {
+    const auto found = std::find(std::begin(kFieldRecordNames), std::end(kFieldRecordNames), what);
+    if (found == std::end(kFieldRecordNames)) {
       fail(kExitBadUsage, "--record-field %s: must be full, rows or none", what.c_str());
     }
-    options.field_record = found->second;
+    options.field_record = FieldRecord(found - std::begin(kFieldRecordNames));
     field_record_given = true;
   });
   line.flag("--quiet", &options.quiet);

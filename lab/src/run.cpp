@@ -446,7 +446,6 @@ void Run::write_record(const FetchRows& fetch) const {
 
 void Run::write_run_json() const {
   const TimingSummary time = summarize(checks_);
-  const char* const fields[] = {"full", "rows", "none"};  // as FieldRecord has them
   std::ostringstream json;
   json << "{\n"
        << "  \"step\": " << json_string(options_.step) << ",\n"
@@ -459,7 +458,7 @@ void Run::write_run_json() const {
        << "  \"iterations\": " << last_iteration() << ",\n"
        << "  \"residual\": " << json_number(last_residual()) << ",\n"
        << "  \"distance_to_exact\": " << json_number(distance_ < 0 ? NAN : distance_) << ",\n"
-       << "  \"field\": " << json_string(fields[static_cast<int>(options_.field_record)]) << ",\n"
+       << "  \"field\": " << json_string(kFieldRecordNames[int(options_.field_record)]) << ",\n"
        << "  \"set_up_ms\": " << json_number(device_is_timed ? set_up_ms_ : NAN) << ",\n"
        << "  \"first_iteration_ms\": " << json_number(time.first) << ",\n"
        << "  \"iteration_samples\": " << time.samples << ",\n"

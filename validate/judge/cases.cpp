@@ -66,7 +66,7 @@ std::vector<Case> cases_for_gpu(const std::vector<int>& ranks) {
   // NCCL by themselves.
   std::vector<Case> cases = {{ProblemKind::kProbe, 100, 10, 0, 0, few},
                              {ProblemKind::kLaplace, 250, 20, 0, 0, few},
-                             {ProblemKind::kProbe, kLargestUsualN, 10, 0, 0, most}};
+                             {ProblemKind::kProbe, kLargestUsualN, kPassIterations, 0, 0, most}};
   if (most > 1) {
     cases.push_back({ProblemKind::kProbe, 100, 10, 0, 0, few, "mpi"});
     cases.push_back({ProblemKind::kProbe, 100, 10, 1, 0, few, "nccl"});
@@ -147,8 +147,7 @@ void lengthen_passes(int step, std::vector<Case>* cases) {
   if (step < kFirstPassStep) return;
   const auto is_probe = [](const Case& run) { return run.problem == lab::ProblemKind::kProbe; };
   for (Case& run : *cases) {
-    const bool few = run.n == kLargestUsualN && run.iterations == kFewIterations;
-    if (is_probe(run) && run.n < kBeyondN && !few)
+    if (is_probe(run) && run.n < kLargestUsualN)
       run.iterations = std::max(run.iterations, kPassIterations);
   }
   std::stable_partition(cases->begin() + 1, cases->end(), [&](const Case& run) {

@@ -45,7 +45,7 @@ std::vector<Case> cases_of_checks(const std::vector<Case>& cases, bool watched);
 
 /// From step 12 on the probe gets at least as many iterations as a pass has sweeps, and one more:
 /// most mistakes of a pass show in no single sweep. They show best at the first case's n, so those
-/// cases come next. The largest of the usual cases keeps its few: n = 1024 has a whole pass.
+/// cases come next. Not the largest: n = 1024 has a whole pass.
 void lengthen_passes(int step, std::vector<Case>* cases);
 
 /// Adds the probe of `forward` in other orders of threads: it shows what depends on them, whatever

@@ -28,6 +28,8 @@ inline constexpr int kMaxFullRecordN = 16384;
 
 enum class ProblemKind { kLaplace, kProbe, kHarmonic };
 enum class FieldRecord { kFull, kRows, kNone };
+/// What --record-field and run.json call each of them.
+inline constexpr const char* kFieldRecordNames[] = {"full", "rows", "none"};
 
 /// "laplace", "probe" or "harmonic".
 const char* problem_name(ProblemKind kind);

@@ -277,6 +277,17 @@ TEST_F(ExtentTest, a_mistake_at_its_own_n_is_found_by_hashes) {
                    "at n = 4096, its own: 3 sweeps, compared by a hash per row"));
 }
 
+TEST(CasesTest, a_look_at_every_access_takes_few_sweeps_with_a_residual_each) {
+  const std::vector<Case> given = {{ProblemKind::kProbe, 250, 17}};
+  std::map<int, int> watched, plain;  // sweeps of each --check-every
+  for (const Case& run : validate::cases_of_checks(given, true))
+    watched[run.check_every] = run.iterations;
+  for (const Case& run : validate::cases_of_checks(given, false))
+    plain[run.check_every] = run.iterations;
+  EXPECT_EQ(watched, (std::map<int, int>{{1, 4}, {17, 17}}));
+  EXPECT_EQ(plain, (std::map<int, int>{{1, 17}, {7, 17}, {17, 17}}));
+}
+
 TEST(CasesTest, a_gpu_gets_most_jobs_with_two_ranks_and_one_with_many) {
   std::map<int, int> jobs;
   for (const Case& run : validate::cases_for_gpu({1, 2, 3, 4})) ++jobs[run.ranks];
@@ -851,8 +862,7 @@ TEST(UsualCasesTest, have_whole_passes_of_16_sweeps) {
     if (run.problem != ProblemKind::kProbe) continue;
     EXPECT_EQ(run.iterations >= 17, run.n < 1043) << "n = " << run.n;
   }
-  std::vector<Case> on_gpu = validate::cases_for_gpu({});
-  validate::lengthen_passes(13, &on_gpu);
+  const std::vector<Case> on_gpu = validate::cases_for_gpu({});
   EXPECT_EQ(on_gpu.back().n, 1043);
   EXPECT_EQ(on_gpu.back().iterations, 17) << "there this is the only large grid with a whole pass";
 }
@@ -927,7 +937,7 @@ TEST_F(OnBothTest, too_slow_on_the_cpu_alone_is_right) {
 TEST_F(OnBothTest, wrong_on_the_gpu_alone_is_told_as_the_gpu_has_it) {
   const test::Ended ended = check("case \"$*\" in *'--n 1043 '*) exit 8;; esac", ":");
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_EQ(ended.out.rfind("mine: wrong: probe, n = 1043, 10 iterations\n", 0), 0u) << ended.out;
+  EXPECT_EQ(ended.out.rfind("mine: wrong: probe, n = 1043, 17 iterations\n", 0), 0u) << ended.out;
   EXPECT_NE(ended.out.find("exit code 8"), std::string::npos) << ended.out;
 }
 
