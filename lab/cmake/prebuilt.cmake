@@ -5,7 +5,7 @@ find_package(Threads REQUIRED)
 include(${LAB_PREBUILT}/prebuilt.cmake)
 include(lab/cpu/cmake/add_executable.cmake)
 add_library(lab_nvtx INTERFACE)
-target_include_directories(lab_nvtx SYSTEM INTERFACE lab/cpu/include lab/cpu/formats)
+target_link_libraries(lab_nvtx INTERFACE cuda_on_cpu_nvtx)
 
 # These are called by where they stand.
 foreach(program validate goals clinic)

@@ -70,7 +70,7 @@ build_own_for_cpu() {
   doing "compiling $own_name"
   for file in "${own_files[@]}"; do
     mirror "$file"
-    "$cxx" -x c++ -std=c++20 -g1 -w "${flags[@]}" -iquote "${file%/*}" "${include[@]}" \
+    "$cxx" -x c++ -std=c++17 -g1 -w "${flags[@]}" -iquote "${file%/*}" "${include[@]}" \
       -isystem "$lab_root/lab/cpu/include" -isystem "$lab_root/lab/cpu/formats" -include cuda_runtime.h \
       -c "$temp/mirror$file" -o "$temp/${#objects[@]}.o" 2>"$temp/errors" || why_own_not_built "${include[@]}"
     objects+=("$temp/${#objects[@]}.o")

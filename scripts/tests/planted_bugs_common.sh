@@ -51,7 +51,7 @@ compile_on_cpu() {
     read -r -a mpi < <(mpicxx --showme:link)
   fi
   # shellcheck disable=SC2154
-  "$cxx" "${flags[@]}" -std=c++20 -g1 -Wno-unknown-pragmas -I"$source_dir/lab/include" \
+  "$cxx" "${flags[@]}" -std=c++17 -g1 -Wno-unknown-pragmas -I"$source_dir/lab/include" \
     -isystem "$source_dir/lab/cpu/include" -isystem "$source_dir/lab/cpu/formats" "-DLAB_STEP_NAME=\"$step\"" "${own[@]}" -c "$cpp" -o "$program.o" &&
     "$cxx" "${flags[@]}" "$program.o" "${ranks[@]}" "$library" "${LAB_TEST_LIBRARY:-$build_dir/lab/liblab.a}" \
       "${mpi[@]}" "${link[@]}" -pthread -ldl -o "$program"

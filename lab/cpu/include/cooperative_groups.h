@@ -51,16 +51,20 @@ class thread_block_tile {
   static unsigned meta_group_size() { return (thread_block::num_threads() + Size - 1) / Size; }
 
   void sync(CUDA_ON_CPU_CALLER) const { __syncwarp(mask(), where); }
-  auto shfl(auto value, int source, CUDA_ON_CPU_CALLER) const {
+  template <class T>
+  T shfl(T value, int source, CUDA_ON_CPU_CALLER) const {
     return __shfl_sync(mask(), value, source, Size, where);
   }
-  auto shfl_up(auto value, unsigned delta, CUDA_ON_CPU_CALLER) const {
+  template <class T>
+  T shfl_up(T value, unsigned delta, CUDA_ON_CPU_CALLER) const {
     return __shfl_up_sync(mask(), value, delta, Size, where);
   }
-  auto shfl_down(auto value, unsigned delta, CUDA_ON_CPU_CALLER) const {
+  template <class T>
+  T shfl_down(T value, unsigned delta, CUDA_ON_CPU_CALLER) const {
     return __shfl_down_sync(mask(), value, delta, Size, where);
   }
-  auto shfl_xor(auto value, unsigned lanes, CUDA_ON_CPU_CALLER) const {
+  template <class T>
+  T shfl_xor(T value, unsigned lanes, CUDA_ON_CPU_CALLER) const {
     return __shfl_xor_sync(mask(), value, lanes, Size, where);
   }
   unsigned ballot(int vote, CUDA_ON_CPU_CALLER) const {
@@ -83,6 +87,9 @@ thread_block_tile<Size, thread_block_tile<ParentSize, Parent>> tiled_partition(
 
 inline thread_block this_thread_block() { return {}; }
 inline grid_group this_grid() { return {}; }
-void sync(const auto& group, CUDA_ON_CPU_CALLER) { group.sync(where); }
+template <class Group>
+void sync(const Group& group, CUDA_ON_CPU_CALLER) {
+  group.sync(where);
+}
 
 }  // namespace cooperative_groups

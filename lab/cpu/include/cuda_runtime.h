@@ -1,6 +1,6 @@
 #pragma once
 // CUDA on the CPU: the CUDA runtime's names for programs that filter/ has prepared, compiled
-// by a plain C++20 compiler. Results, not speed. What is covered stands in README.md.
+// by a plain C++ compiler. Results, not speed. What is covered stands in README.md.
 
 #include <cuda_on_cpu/atomic.h>
 #include <cuda_on_cpu/device.h>

@@ -185,7 +185,7 @@ check_report() {
 # compile_one FILE: compiles a program that is not to compile.
 compile_one() {
   "$programs/cuda_on_cpu/filter/cuda_to_cpp" "$1" "$temp/wrong.cpp" &&
-    "$compiler" -std=c++20 -O1 -I "$tests_dir" -isystem "$tests_dir/../include" -isystem "$tests_dir/../formats" \
+    "$compiler" -std=c++17 -O1 -I "$tests_dir" -isystem "$tests_dir/../include" -isystem "$tests_dir/../formats" \
       -c "$temp/wrong.cpp" -o "$temp/wrong.o"
 }
 

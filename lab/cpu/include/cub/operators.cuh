@@ -24,8 +24,8 @@ T no_result() {
 }
 
 /// As shuffles do it: lane k takes lane k + 1, then k + 2, k + 4 ...
-template <class T>
-T reduce_lanes(T* lanes, int count, auto op) {
+template <class T, class Op>
+T reduce_lanes(T* lanes, int count, Op op) {
   for (int distance = 1; distance < 32; distance *= 2) {
     for (int k = 0; k + distance < count; ++k) lanes[k] = op(lanes[k], lanes[k + distance]);
   }

@@ -6,7 +6,6 @@
 #include <cuda_on_cpu/watch.h>
 #include <cuda_on_cpu/where.h>
 
-#include <atomic>
 #include <type_traits>
 
 namespace cuda_on_cpu {
@@ -18,15 +17,16 @@ constexpr bool is_one_of = (std::is_same_v<T, Types> || ...);
 void refuse_own_variable(const void* p, Where where);
 
 /// *p becomes change(*p) in one step.
-template <class T>
-__forceinline__ T change_atomically(T* p, auto change, Where where,
+template <class T, class Change>
+__forceinline__ T change_atomically(T* p, Change change, Where where,
                                     Access access = Access::atomic) {
   refuse_own_variable(p, where);
   watch_access(p, sizeof(T), access, where);
-  std::atomic_ref<T> target(*p);
-  T old = target.load(std::memory_order_relaxed);
-  while (!target.compare_exchange_weak(old, change(old), std::memory_order_acq_rel)) {
-  }
+  T old, changed;
+  __atomic_load(p, &old, __ATOMIC_RELAXED);
+  do {
+    changed = change(old);
+  } while (!__atomic_compare_exchange(p, &old, &changed, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
   return old;
 }
 
@@ -36,14 +36,14 @@ __forceinline__ T change_atomically(T* p, auto change, Where where,
 // of a block it does the same here.
 #define CUDA_ON_CPU_ATOMIC(name, change, access, ...)                                             \
   template <class T>                                                                              \
-  __forceinline__ T name(T* p, std::type_identity_t<T> value, CUDA_ON_CPU_CALLER) {               \
+  __forceinline__ T name(T* p, cuda_on_cpu::Same<T> value, CUDA_ON_CPU_CALLER) {                  \
     static_assert(cuda_on_cpu::is_one_of<T, __VA_ARGS__>, "CUDA has " #name " of " #__VA_ARGS__); \
     return cuda_on_cpu::change_atomically(                                                        \
         p, [value]([[maybe_unused]] T old) -> T { return change; }, where,                        \
         cuda_on_cpu::Access::access);                                                             \
   }                                                                                               \
   template <class T>                                                                              \
-  __forceinline__ T name##_block(T* p, std::type_identity_t<T> value, CUDA_ON_CPU_CALLER) {       \
+  __forceinline__ T name##_block(T* p, cuda_on_cpu::Same<T> value, CUDA_ON_CPU_CALLER) {          \
     return name(p, value, where);                                                                 \
   }
 // clang-format off
@@ -58,7 +58,7 @@ CUDA_ON_CPU_ATOMIC(atomicMax, old < value ? value : old, atomic,
 #undef CUDA_ON_CPU_ATOMIC
 
 template <class T>
-__forceinline__ T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> value,
+__forceinline__ T atomicCAS(T* p, cuda_on_cpu::Same<T> expected, cuda_on_cpu::Same<T> value,
                             CUDA_ON_CPU_CALLER) {
   static_assert(cuda_on_cpu::is_one_of<T, int, unsigned, unsigned long long>,
                 "CUDA has atomicCAS of int, unsigned and unsigned long long");

@@ -64,12 +64,14 @@ cudaError_t resident_blocks(int* blocks, int block_size);
 }  // namespace cuda_on_cpu
 
 /// Allows more than 48 KiB of dynamic shared memory; here for every kernel, not only for this one.
-cudaError_t cudaFuncSetAttribute(auto*, cudaFuncAttribute attribute, int value) {
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute attribute, int value) {
   return cuda_on_cpu::set_function_attribute(attribute, value);
 }
 
 /// How many blocks a cooperative launch may have on each of the device's multiprocessors.
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, auto*, int block_size,
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int block_size,
                                                           std::size_t /*shared_bytes*/) {
   return cuda_on_cpu::resident_blocks(blocks, block_size);
 }

@@ -71,13 +71,14 @@ std::decay_t<T> copy_argument(T&& argument) {
 
 /// What launches the kernel with its arguments. They are copied then; it runs when the host waits
 /// for it.
-auto launch(auto kernel, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
+template <class Kernel>
+auto launch(Kernel kernel, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
             cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
   return [=](auto&&... arguments) {
     const std::vector<PointerArgument> pointers = find_pointers(arguments...);
-    auto run_thread = [kernel,
-                       ... copies = copy_argument(std::forward<decltype(arguments)>(arguments))] {
-      kernel(copies...);
+    auto run_thread = [kernel, copies = std::make_tuple(copy_argument(
+                                   std::forward<decltype(arguments)>(arguments))...)] {
+      std::apply(kernel, copies);
     };
     enqueue_kernel({grid, block, shared_bytes, stream, where}, std::move(run_thread), pointers);
   };
@@ -87,11 +88,9 @@ auto launch(auto kernel, dim3 grid, dim3 block, std::size_t shared_bytes = 0,
 template <class... Parameters>
 cudaError_t launch_by_call(void (*kernel)(Parameters...), const LaunchConfig& config,
                            void** arguments) {
-  const auto copies = [&]<std::size_t... k>(std::index_sequence<k...>) {
-    return std::tuple<std::decay_t<Parameters>...>(
-        *static_cast<std::decay_t<Parameters>*>(arguments[k])...);
-  }
-  (std::index_sequence_for<Parameters...>{});
+  // In braces: from left to right.
+  const std::tuple<std::decay_t<Parameters>...> copies{
+      *static_cast<std::decay_t<Parameters>*>(*arguments++)...};
   return enqueue_kernel(
       config, [kernel, copies] { std::apply(kernel, copies); },
       std::apply(find_pointers<std::decay_t<Parameters>...>, copies));

@@ -5,9 +5,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
+
+namespace cuda_on_cpu {
+
+/// The bits of `from` as a To.
+template <class To, class From>
+To bits_as(From from) {
+  static_assert(sizeof(To) == sizeof from);
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+}  // namespace cuda_on_cpu
 
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
@@ -16,9 +29,9 @@ inline float cospif(float x) { return static_cast<float>(std::cos(M_PI * x)); }
 inline double sinpi(double x) { return std::sin(M_PI * x); }
 inline double cospi(double x) { return std::cos(M_PI * x); }
 
-inline int __popc(unsigned x) { return std::popcount(x); }
-inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
-inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
 
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline float __fadd_rn(float a, float b) { return a + b; }
@@ -26,12 +39,12 @@ inline float __fmul_rn(float a, float b) { return a * b; }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
-inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
-inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
-inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
-inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
-inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
-inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+inline float __int_as_float(int x) { return cuda_on_cpu::bits_as<float>(x); }
+inline int __float_as_int(float x) { return cuda_on_cpu::bits_as<int>(x); }
+inline float __uint_as_float(unsigned x) { return cuda_on_cpu::bits_as<float>(x); }
+inline unsigned __float_as_uint(float x) { return cuda_on_cpu::bits_as<unsigned>(x); }
+inline double __longlong_as_double(long long x) { return cuda_on_cpu::bits_as<double>(x); }
+inline long long __double_as_longlong(double x) { return cuda_on_cpu::bits_as<long long>(x); }
 
 constexpr int min(int a, int b) { return b < a ? b : a; }
 constexpr int max(int a, int b) { return a < b ? b : a; }
@@ -57,8 +70,23 @@ inline double min(double a, float b) { return std::fmin(a, static_cast<double>(b
 inline double max(float a, double b) { return std::fmax(static_cast<double>(a), b); }
 inline double max(double a, float b) { return std::fmax(a, static_cast<double>(b)); }
 
-auto __ldg(const auto* p) { return *p; }
-auto __ldcg(const auto* p) { return *p; }
-auto __ldcs(const auto* p) { return *p; }
-void __stcg(auto* p, auto value) { *p = value; }
-void __stcs(auto* p, auto value) { *p = value; }
+template <class T>
+T __ldg(const T* p) {
+  return *p;
+}
+template <class T>
+T __ldcg(const T* p) {
+  return *p;
+}
+template <class T>
+T __ldcs(const T* p) {
+  return *p;
+}
+template <class T>
+void __stcg(T* p, cuda_on_cpu::Same<T> value) {
+  *p = value;
+}
+template <class T>
+void __stcs(T* p, cuda_on_cpu::Same<T> value) {
+  *p = value;
+}

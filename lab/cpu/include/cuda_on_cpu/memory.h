@@ -60,26 +60,31 @@ cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size
 
 }  // namespace cuda_on_cpu
 
-cudaError_t cudaMalloc(auto** pointer, std::size_t bytes, CUDA_ON_CPU_CALLER) {
+template <class T>
+cudaError_t cudaMalloc(T** pointer, std::size_t bytes, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::allocate((void**)pointer, bytes, cuda_on_cpu::Space::device, where);
 }
 /// Rows of `width` bytes, each of which begins at a multiple of 512: `pitch` is the distance
 /// between two.
-cudaError_t cudaMallocPitch(auto** pointer, std::size_t* pitch, std::size_t width,
-                            std::size_t height, CUDA_ON_CPU_CALLER) {
+template <class T>
+cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width, std::size_t height,
+                            CUDA_ON_CPU_CALLER) {
   constexpr std::size_t kRowAlignment = 512;
   *pitch = (width + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
   return cuda_on_cpu::allocate((void**)pointer, *pitch * height, cuda_on_cpu::Space::device, where);
 }
-cudaError_t cudaMallocManaged(auto** pointer, std::size_t bytes, unsigned = cudaMemAttachGlobal,
+template <class T>
+cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned = cudaMemAttachGlobal,
                               CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::allocate((void**)pointer, bytes, cuda_on_cpu::Space::managed, where);
 }
-cudaError_t cudaMallocHost(auto** pointer, std::size_t bytes, unsigned = cudaHostAllocDefault,
+template <class T>
+cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned = cudaHostAllocDefault,
                            CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::allocate((void**)pointer, bytes, cuda_on_cpu::Space::pinned, where);
 }
-cudaError_t cudaHostAlloc(auto** pointer, std::size_t bytes, unsigned flags, CUDA_ON_CPU_CALLER) {
+template <class T>
+cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned flags, CUDA_ON_CPU_CALLER) {
   return cudaMallocHost(pointer, bytes, flags, where);
 }
 inline cudaError_t cudaFree(void* pointer, CUDA_ON_CPU_CALLER) {
@@ -130,11 +135,13 @@ inline cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMem
   return cuda_on_cpu::check_managed(pointer, bytes);
 }
 
-cudaError_t cudaMemcpyToSymbol(auto& symbol, const void* from, std::size_t bytes,
+template <class T>
+cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes,
                                std::size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) {
   return cuda_on_cpu::copy_symbol((char*)&symbol + offset, from, bytes, offset, sizeof symbol);
 }
-cudaError_t cudaMemcpyFromSymbol(void* to, const auto& symbol, std::size_t bytes,
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes,
                                  std::size_t offset = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost) {
   return cuda_on_cpu::copy_symbol(to, (const char*)&symbol + offset, bytes, offset, sizeof symbol);
 }

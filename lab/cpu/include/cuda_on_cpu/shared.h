@@ -9,8 +9,8 @@
 namespace cuda_on_cpu {
 
 /// The shared memory of the block that runs now, filled with NaN (bytes 0xff) when it began.
-extern constinit thread_local char* shared_memory;
-extern constinit thread_local char* dynamic_shared_memory;
+extern __thread char* shared_memory;
+extern __thread char* dynamic_shared_memory;
 
 constexpr std::size_t kNoPlace = ~std::size_t{0};
 

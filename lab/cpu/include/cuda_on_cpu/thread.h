@@ -5,8 +5,8 @@
 #include <cuda_on_cpu/where.h>
 
 // A worker runs one thread of a kernel at a time, and sets these before it does.
-extern constinit thread_local uint3 threadIdx, blockIdx;
-extern constinit thread_local dim3 blockDim, gridDim;
+extern __thread uint3 threadIdx, blockIdx;
+extern __thread dim3 blockDim, gridDim;
 constexpr int warpSize = 32;
 
 namespace cuda_on_cpu {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #define __CUDA_ON_CPU__ 1
 
@@ -19,6 +20,14 @@
 // and what is outside of any kernel.
 #define __shared__ \
   _Pragma("GCC error \"CUDA on the CPU does not cover shared memory outside a kernel's text\"")
+
+namespace cuda_on_cpu {
+
+/// An argument that is converted to the type which the others of the call have.
+template <class T>
+using Same = std::enable_if_t<true, T>;
+
+}  // namespace cuda_on_cpu
 
 struct uint3 {
   unsigned x, y, z;

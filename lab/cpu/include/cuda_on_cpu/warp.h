@@ -36,22 +36,25 @@ inline void __syncwarp(unsigned mask = ~0u, CUDA_ON_CPU_CALLER) {
 }
 
 // A warp may be split into parts of `width` lanes (a power of two); no shuffle leaves its part.
-auto __shfl_sync(unsigned mask, auto value, int source, int width = 32, CUDA_ON_CPU_CALLER) {
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, int width = 32, CUDA_ON_CPU_CALLER) {
   const int part = cuda_on_cpu::lane() & ~(width - 1);
   return cuda_on_cpu::shuffle(mask, value, part + (source & (width - 1)), where);
 }
-auto __shfl_up_sync(unsigned mask, auto value, unsigned delta, int width = 32, CUDA_ON_CPU_CALLER) {
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, CUDA_ON_CPU_CALLER) {
   const int lane = cuda_on_cpu::lane(), part = lane & ~(width - 1);
   const int source = lane - static_cast<int>(delta);
   return cuda_on_cpu::shuffle(mask, value, source >= part ? source : lane, where);
 }
-auto __shfl_down_sync(unsigned mask, auto value, unsigned delta, int width = 32,
-                      CUDA_ON_CPU_CALLER) {
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, CUDA_ON_CPU_CALLER) {
   const int lane = cuda_on_cpu::lane(), part = lane & ~(width - 1);
   const int source = lane + static_cast<int>(delta);
   return cuda_on_cpu::shuffle(mask, value, source < part + width ? source : lane, where);
 }
-auto __shfl_xor_sync(unsigned mask, auto value, int lanes, int width = 32, CUDA_ON_CPU_CALLER) {
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32, CUDA_ON_CPU_CALLER) {
   const int lane = cuda_on_cpu::lane(), part = lane & ~(width - 1);
   const int source = lane ^ lanes;
   return cuda_on_cpu::shuffle(mask, value, source < part + width ? source : lane, where);

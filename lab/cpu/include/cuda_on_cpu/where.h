@@ -1,7 +1,5 @@
 #pragma once
 
-#include <compare>
-
 namespace cuda_on_cpu {
 
 /// A line of the program.
@@ -12,7 +10,10 @@ struct Where {
   static constexpr Where here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }
-  auto operator<=>(const Where&) const = default;
+  bool operator==(const Where& other) const { return file == other.file && line == other.line; }
+  bool operator<(const Where& other) const {
+    return file != other.file ? file < other.file : line < other.line;
+  }
 };
 
 }  // namespace cuda_on_cpu

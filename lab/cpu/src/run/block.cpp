@@ -13,14 +13,14 @@
 #include "settings.h"
 #include "watch/watcher.h"
 
-constinit thread_local uint3 threadIdx{}, blockIdx{};
-constinit thread_local dim3 blockDim, gridDim;
+__thread uint3 threadIdx{}, blockIdx{};
+__thread dim3 blockDim, gridDim;
 
 namespace cuda_on_cpu {
 
-constinit thread_local char* shared_memory = nullptr;
-constinit thread_local char* dynamic_shared_memory = nullptr;
-constinit thread_local bool in_kernel_code = false;
+__thread char* shared_memory = nullptr;
+__thread char* dynamic_shared_memory = nullptr;
+__thread bool in_kernel_code = false;
 thread_local Block* Block::current_block = nullptr;
 
 namespace {

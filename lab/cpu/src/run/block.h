@@ -52,7 +52,7 @@ struct Kernel {
 
 /// Whether the code that runs now is a kernel's own. In a watched program functions of the standard
 /// library are watched too, of which this engine shares some with the kernels.
-extern constinit thread_local bool in_kernel_code;
+extern __thread bool in_kernel_code;
 
 /// As long as it lives, the code that runs is not the kernel's: in functions that a kernel calls.
 class OutsideKernelCode {

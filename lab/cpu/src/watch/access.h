@@ -18,7 +18,7 @@ struct Site {
   const void* return_address = nullptr;
   Where where;
 
-  auto operator<=>(const Site&) const = default;
+  std::strong_ordering operator<=>(const Site&) const = default;
   Where line() const;
 };
 

@@ -34,13 +34,14 @@ class BlockReduce {
   T Sum(T (&values)[kItems], CUDA_ON_CPU_CALLER) {
     return Reduce(values, cub::Sum{}, where);
   }
-  template <int kItems>
-  T Reduce(T (&values)[kItems], auto op, CUDA_ON_CPU_CALLER) {
+  template <int kItems, class Op>
+  T Reduce(T (&values)[kItems], Op op, CUDA_ON_CPU_CALLER) {
     T value = values[0];
     for (int k = 1; k < kItems; ++k) value = op(value, values[k]);
     return Reduce(value, op, kThreads, where);
   }
-  CUDA_ON_CPU_NOT_WATCHED T Reduce(T value, auto op, int valid_threads = kThreads,
+  template <class Op>
+  CUDA_ON_CPU_NOT_WATCHED T Reduce(T value, Op op, int valid_threads = kThreads,
                                    CUDA_ON_CPU_CALLER) {
     using namespace cuda_on_cpu;
     check_block_shape("cub::BlockReduce", kX, kY, kZ, where);

@@ -10,7 +10,8 @@ namespace cub {
 
 class DeviceReduce {
  public:
-  static cudaError_t Sum(void* storage, std::size_t& storage_bytes, auto in, auto out,
+  template <class In, class Out>
+  static cudaError_t Sum(void* storage, std::size_t& storage_bytes, In in, Out out,
                          std::int64_t count, cudaStream_t stream = nullptr, CUDA_ON_CPU_CALLER) {
     using T = std::decay_t<decltype(*out)>;
     return Reduce(storage, storage_bytes, in, out, count, cub::Sum{}, T{}, stream, where);
@@ -33,8 +34,8 @@ class DeviceReduce {
   }
 
  private:
-  template <class T>
-  static T tree(auto in, std::int64_t begin, std::int64_t end, auto op) {
+  template <class T, class In, class Op>
+  static T tree(In in, std::int64_t begin, std::int64_t end, Op op) {
     if (end - begin == 1) return static_cast<T>(in[begin]);
     const std::int64_t middle = begin + (end - begin) / 2;
     return op(tree<T>(in, begin, middle, op), tree<T>(in, middle, end, op));

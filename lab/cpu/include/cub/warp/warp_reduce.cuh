@@ -20,7 +20,8 @@ class WarpReduce {
 
   // The result is the first lane's alone; the others get a value without meaning.
   T Sum(T value, CUDA_ON_CPU_CALLER) { return Reduce(value, cub::Sum{}, where); }
-  CUDA_ON_CPU_NOT_WATCHED T Reduce(T value, auto op, CUDA_ON_CPU_CALLER) {
+  template <class Op>
+  CUDA_ON_CPU_NOT_WATCHED T Reduce(T value, Op op, CUDA_ON_CPU_CALLER) {
     using namespace cuda_on_cpu;
     check_in_shared_memory(&storage_, "cub::WarpReduce", where);
     const int lane = cuda_on_cpu::lane() % kLanes;
