@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "report.h"
+#include "watch/watcher.h"
 
 namespace cuda_on_cpu {
 namespace {
@@ -32,12 +33,10 @@ Order read_order() {
 Settings read_settings() {
   Settings settings;
   settings.order = read_order();
-#ifdef CUDA_ON_CPU_WATCHED
-  settings.workers = 1;  // what is watched runs in one order, so that every report can be repeated
-#else
-  const unsigned cores = std::thread::hardware_concurrency();
-  settings.workers = read_number("LAB_CPU_WORKERS", 1, 1024, cores > 0 ? cores : 1);
-#endif
+  if (!kWatched) {  // what is watched runs in one order, so that every report can be repeated
+    const unsigned cores = std::thread::hardware_concurrency();
+    settings.workers = read_number("LAB_CPU_WORKERS", 1, 1024, cores > 0 ? cores : 1);
+  }
   settings.multiprocessors = read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4);
   settings.strict = read_number("LAB_CPU_STRICT", 0, 1, 0) == 1;
   return settings;

@@ -30,14 +30,10 @@ namespace {
 constexpr std::size_t kPage = 4096;
 // What is left of the last page is filled with this, and looked at after each kernel.
 constexpr unsigned char kPadding = 0xff;
-#ifdef CUDA_ON_CPU_WATCHED
-// Every access is looked at: memory can begin where a GPU's would, at a multiple of 256 bytes, and
-// sectors of 32 bytes are counted right.
-constexpr std::size_t kAlignment = 256;
-#else
-// As near to the page that cannot be touched as the widest load (float4) allows.
-constexpr std::size_t kAlignment = 16;
-#endif
+// If every access is looked at, memory can begin where a GPU's would, and sectors of 32 bytes are
+// counted right. Else it ends as near to the page that cannot be touched as the widest load (float4)
+// allows.
+std::size_t alignment() { return kWatched ? 256 : 16; }
 
 // By the first byte of the guard. Made when it is first asked for, which a watched program may do
 // before main; it outlives every other object of the program: it is looked at when that ends.
@@ -170,7 +166,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   a.guard_bytes = choose_guard(a.data_bytes);
   a.data = map_between_guards(a.guard_bytes, a.data_bytes, a.guard_bytes);
   if (!a.data) return error(cudaErrorMemoryAllocation, std::strerror(errno));
-  a.begin = a.data + a.data_bytes - round_up(bytes, kAlignment);
+  a.begin = a.data + a.data_bytes - round_up(bytes, alignment());
   a.bytes = bytes;
   a.space = space;
   constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost"};

@@ -52,7 +52,7 @@ void check_target(const Pipeline& mine, const PipelineCopy& copy) {
 
 void make_copy(const PipelineCopy& copy) {
   const std::size_t copied = copy.bytes - copy.zero_bytes;
-  watch_library_access(copy.to, copy.bytes, Access::write, copy.where);
+  if (watcher()) watcher()->see_library(copy.to, copy.bytes, Access::write, copy.where);
   std::memcpy(copy.to, copy.from, copied);
   std::memset(static_cast<char*>(copy.to) + copied, 0, copy.zero_bytes);
 }
@@ -71,7 +71,9 @@ void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
     block.fail_in_thread(block.report("async_copy", where),
                          "an asynchronous copy moves 4, 8 or 16 bytes, aligned to their number");
   }
-  if (zero_bytes > 0) watch_library_access(from_global, bytes - zero_bytes, Access::read, where);
+  if (watcher() && zero_bytes > 0) {
+    watcher()->see_library(from_global, bytes - zero_bytes, Access::read, where);
+  }
   Pipeline& mine = block.pipeline();
   PipelineCopy copy = {to_shared, from_global, bytes, zero_bytes, where, mine.groups};
   if (watcher()) check_target(mine, copy);

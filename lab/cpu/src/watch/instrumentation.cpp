@@ -10,6 +10,9 @@
 #include <cstdint>
 
 namespace cuda_on_cpu {
+
+const bool kWatched = true;
+
 namespace {
 
 /// Made when the first access comes, or the first allocation: whichever is earlier needs it. It
@@ -33,7 +36,7 @@ __attribute__((noinline)) void watch_access(const void* p, std::size_t bytes, Ac
 }
 __attribute__((noinline)) void watch_library_access(const void* p, std::size_t bytes, Access kind,
                                                     Where where) {
-  the_watcher().see(p, bytes, 1, kind, nullptr, {nullptr, where}, true);
+  the_watcher().see_library(p, bytes, kind, where);
 }
 
 }  // namespace cuda_on_cpu

@@ -28,6 +28,10 @@ class Watcher : public Races {
   /// type's.
   void see(const void* address, std::size_t bytes, std::size_t alignment, Access kind,
            const void* place, Site site, bool of_library);
+  /// A library of the program's does: that can race, but is not counted.
+  void see_library(const void* address, std::size_t bytes, Access kind, Where where) {
+    see(address, bytes, 1, kind, nullptr, {nullptr, where}, true);
+  }
   // It calls a function, or returns from one.
   void enter_call() {
     if (in_kernel_code) ++depth_[Block::current()->running_thread()];
@@ -62,6 +66,9 @@ class Watcher : public Races {
   std::array<Stop, kMaxThreads> stop_{};
   std::array<Warp, kMaxWarps> warps_{};
 };
+
+/// Whether the program was built to be watched.
+extern const bool kWatched;
 
 /// The watcher of this program; null if it was not built to be watched.
 inline Watcher* installed_watcher = nullptr;
