@@ -31,8 +31,8 @@ constexpr std::size_t kPage = 4096;
 // What is left of the last page is filled with this, and looked at after each kernel.
 constexpr unsigned char kPadding = 0xff;
 // If every access is looked at, memory can begin where a GPU's would, and sectors of 32 bytes are
-// counted right. Else it ends as near to the page that cannot be touched as the widest load (float4)
-// allows.
+// counted right. Else it ends as near to the page that cannot be touched as the widest load allows
+// (float4).
 std::size_t alignment() { return kWatched ? 256 : 16; }
 
 // By the first byte of the guard. Made when it is first asked for, which a watched program may do
