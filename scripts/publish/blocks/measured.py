@@ -109,12 +109,14 @@ def kernel_table(rows, before, quantities):
 def kernel_lines(step):
     """What ncu counted in each kernel of a step, and in the previous step's of the same n."""
     facts, rows = counted_kernels(step)
-    quantities = [(title, name, unit) for title, name, unit in (SHARES if step[:2] == "05" else COUNTERS)
+    first = step[:2] == "05"
+    quantities = [(title, name, unit) for title, name, unit in (SHARES if first else COUNTERS)
                   if any(row.get(name, "-") != "-" for row in rows)]
     if not quantities:
         return []
     names = {row["kernel"].partition("<")[0] for row in rows}
-    before = [row for row in counted_kernels(step_before(step))[1] if row["n"] == rows[0]["n"]]
+    # The guide before the first table has none to compare with.
+    before = [] if first else [row for row in counted_kernels(step_before(step))[1] if row["n"] == rows[0]["n"]]
     before = [row for row in before if row["kernel"].partition("<")[0] in names] or [
         row for row in before if "copy" not in row["kernel"]]
     same = {row["kernel"] for row in rows if any(as_before(row, earlier) for earlier in before)}
