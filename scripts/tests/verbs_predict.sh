@@ -58,7 +58,7 @@ predict 'a guess\n' STEP=02
 # Asked for, or when the step is done: beside the measured ones.
 run make_in "$lab" guide STEP=01 SHOW=predictions
 expect '^prediction +yours +measured +why$' "the guide"
-expect '^1\. the largest +copy +.jacobi_sweep' "the guide"
+expect '^1\. the longer one +copy +.jacobi_sweep' "the guide"
 expect '^3\. entries +K \| \*twice\* \\n <b> +1, 1, 2, K and K ' "the guide"
 run make_in "$lab" check STEP=01
 expect_no 'yours' "a step that is not done"
