@@ -1,4 +1,4 @@
-// 11_cuda_graph: a GPU that does not wait for the host
+// 11_cuda_graph: a GPU that seldom waits for the host
 //
 // Start: the code of step 10.
 // Task:  compute the residual every kCheckEvery sweeps, read it one pass late, and launch the

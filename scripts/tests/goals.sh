@@ -120,7 +120,7 @@ expect 'look at idx' "both kernels"
 # Without a GPU, what n means for the caches that are common.
 made 'echo "  --n N   points per side (default 4096)"'
 run "$goals" --name 07_beyond_l2 "$temp/made"
-expect 'at n = 4096 both fields have 134 MB: 2\.2 times the L2 cache of an H200, 2\.7 .* H100 and 3\.4 .* A100$' "n = 4096"
+expect 'at n = 4096 both fields have 134 MB: 2\.1 times the L2 cache of an H200, 2\.6 .* H100 and 3\.2 .* A100$' "n = 4096"
 
 # The host and the sum's page: as the CPU counts it in the solution, and in the step before.
 watched=$build_dir/bin/solution_07_beyond_l2_cpu_watched

@@ -1,4 +1,4 @@
-// 11_cuda_graph: a GPU that does not wait for the host
+// 11_cuda_graph: a GPU that seldom waits for the host
 //
 // Changed: the residual is computed every kCheckEvery sweeps only, and the host reads it one pass
 // late, while the GPU is busy with the next sweeps. The sweeps of a pass, from one residual to the

@@ -193,10 +193,12 @@ Measured coalesced(Bench* bench) {
 Measured beyond_l2(Bench* bench) {
   const int n = bench->default_n(bench->have.program);
   const double fields = 2 * points(n) * sizeof(float);
-  need_gpu(bench,
-           format("needs a GPU; at n = %d both fields have %.3g MB: %.2g times the L2 cache of an "
-                  "H200, %.2g times that of an H100 and %.2g times that of an A100",
-                  n, 1e-6 * fields, fields / 60e6, fields / 50e6, fields / 40e6));
+  constexpr double kMiB = 1 << 20;
+  need_gpu(
+      bench,
+      format("needs a GPU; at n = %d both fields have %.3g MB: %.2g times the L2 cache of an "
+             "H200, %.2g times that of an H100 and %.2g times that of an A100",
+             n, 1e-6 * fields, fields / (60 * kMiB), fields / (50 * kMiB), fields / (40 * kMiB)));
   const double l2 = bench->l2_bytes();
   return measured(fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times",
                                            n, 1e-6 * fields, 1e-6 * l2, fields / l2));

@@ -36,6 +36,7 @@ from labtools.table import Table
 MARKED = re.compile(r"<!--= (.*?) -->(.*?)<!--=-->", re.DOTALL)
 OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 tables = {}
+words = {}  # of each of them: the words of its rows
 
 
 class Wrong(ValueError):
@@ -106,13 +107,19 @@ def table_of(node):
     raise Wrong(f"{ast.unparse(node)} names no table")
 
 
+def words_of_rows(found):
+    """[(row, what a key may name it by)] of a table: a column, a cell, column=cell, and a step's number."""
+    if id(found) not in words:
+        heads = [dict(zip(line, line[1:])) for line in found.lines if len(line) > 2]
+        words[id(found)] = [(row, {*row, *row.values(), *map("=".join, row.items()), row.get("step", "").partition("_")[0]})
+                            for row in [*found.rows, *heads]]
+    return words[id(found)]
+
+
 def row_of(node):
     """The one row in which all keys are cells."""
     keys = [str(key.value) for key in getattr(node.slice, "elts", [node.slice])]
-    heads = [dict(zip(line, line[1:])) for line in table_of(node.value).lines if len(line) > 2]
-    rows = [row for row in [*table_of(node.value).rows, *heads]
-            if all(key in [*row, *row.values(), *map("=".join, row.items())]
-                   or row.get("step", "").startswith(f"{key}_") for key in keys)]
+    rows = [row for row, names in words_of_rows(table_of(node.value)) if names.issuperset(keys)]
     if len(rows) != 1:
         raise Wrong(f"{len(rows)} rows of {ast.unparse(node.value)} have {', '.join(keys)}; it should be one")
     return rows[0]
