@@ -72,6 +72,8 @@ constexpr int kTimesToStart = 6;
 /// For a loop that waits and has polled this often: at first it burns time, which is soonest, and
 /// then it sleeps.
 void wait_a_moment(int polls);
+/// Waits in such a loop for one request. Returns what MPI_Test does.
+int wait_politely(MPI_Request* request, MPI_Status* status);
 
 /// Waits for all of them; `what` is said where they take too long.
 void await(std::vector<MPI_Request>* requests, const std::string& what, const char* kind = "waits");

@@ -78,9 +78,9 @@ void exchange(const std::vector<Message>& messages) {
   for (std::size_t k = 0; k < messages.size(); ++k) {
     const Message& message = messages[k];
     MPI_Status status{};
-    const int error = MPI_Wait(&requests[k], &status);
+    const int error = lab::wait_politely(&requests[k], &status);
     if (message.from) {
-      lab::check_mpi(error, "MPI_Wait");
+      lab::check_mpi(error, "MPI_Test");
       continue;
     }
     int got = 0;
@@ -124,9 +124,11 @@ ncclResult_t add(const Message& message, ncclComm_t comm) {
 void reduce_over_ranks(const void* from, void* to, std::size_t count, ncclDataType_t type,
                        ncclRedOp_t operation) {
   const MPI_Op operations[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};  // as in ncclRedOp_t
-  MPI_CHECK(MPI_Allreduce(from == to ? MPI_IN_PLACE : from, to, static_cast<int>(count),
-                          type == ncclDouble ? MPI_DOUBLE : MPI_FLOAT, operations[operation],
-                          MPI_COMM_WORLD));
+  MPI_Request request;
+  MPI_CHECK(MPI_Iallreduce(from == to ? MPI_IN_PLACE : from, to, static_cast<int>(count),
+                           type == ncclDouble ? MPI_DOUBLE : MPI_FLOAT, operations[operation],
+                           MPI_COMM_WORLD, &request));
+  lab::check_mpi(lab::wait_politely(&request, MPI_STATUS_IGNORE), "MPI_Iallreduce");
   cuda_on_cpu::written(to, count * size_of(type));
   cuda_on_cpu::note_library("ncclAllReduce", count * size_of(type));
 }

@@ -45,10 +45,10 @@ int Ranks::finish(Run& run, int begin, int end, const FetchRows& fetch) {
     int begin, end;
   } own{begin, end};
   std::vector<Rows> rows_of(self.size);
-  {
-    const Waiting waiting("the other ranks: not all have reached the end of the run", "waits_sum");
-    MPI_CHECK(MPI_Allgather(&own, 2, MPI_INT, rows_of.data(), 2, MPI_INT, MPI_COMM_WORLD));
-  }
+  std::vector<MPI_Request> gather(1);
+  MPI_CHECK(
+      MPI_Iallgather(&own, 2, MPI_INT, rows_of.data(), 2, MPI_INT, MPI_COMM_WORLD, &gather[0]));
+  await(&gather, "the other ranks: not all have reached the end of the run", "waits_sum");
   int n = 0;
   for (const Rows& rows : rows_of) n = std::max(n, rows.end);
   if (self.rank > 0) return send_rows(n, fetch);

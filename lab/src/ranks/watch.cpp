@@ -208,11 +208,19 @@ void end_waiting() {
 }
 
 void wait_a_moment(int polls) {
-  if (polls > 20000) {
+  if (polls > (kOnCpu ? 100 : 20000)) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   } else if (kOnCpu || polls > 2000) {
     std::this_thread::yield();
   }
+}
+
+int wait_politely(MPI_Request* request, MPI_Status* status) {
+  int done = 0, error = MPI_SUCCESS;
+  for (int polls = 0; !done && error == MPI_SUCCESS; wait_a_moment(++polls)) {
+    error = MPI_Test(request, &done, status);
+  }
+  return error;
 }
 
 void await(std::vector<MPI_Request>* requests, const std::string& what, const char* kind) {
@@ -229,6 +237,9 @@ void finalize() {
   watch.over = true;
   set_leaving();
   begin_waiting("the other ranks, which have not reached the end of the program");
+  MPI_Request barrier;  // MPI_Finalize would wait without pause
+  MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+  wait_politely(&barrier, MPI_STATUS_IGNORE);
   MPI_Finalize();
   {
     const std::lock_guard<std::mutex> lock(watch.mutex);
