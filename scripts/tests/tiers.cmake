@@ -8,7 +8,7 @@ set(lab_full_tests
   # CUDA on the CPU by itself, with two compilers.
   cuda_on_cpu_.*
   # Handouts, predictions and puzzles from start to end; ladders and scaling with many ranks.
-  verbs_handout verbs_predict verbs_puzzle ladder_ranks scaling
+  verbs_handout verbs_predict verbs_puzzle ladder_ranks scaling experiments
   # Programs, jobs and machines that go wrong in ways of their own.
   faults ranks shared_state check_on_gpu
   # Fuzzing, whole builds, other build tools, nvcc.
