@@ -30,8 +30,9 @@ constexpr int kManyCycles = 14;
 constexpr int kMoreCycles = 20;
 /// Between these a cycle's factor is measured: the first ones still see the start.
 constexpr int kFrom = 2, kTo = 6;
-/// On the largest grid kTo cycles of the bank's right programs leave up to 3 times what they leave
-/// at n = 250, and of the wrong one 6000 times. Between these bounds more cycles are tried.
+/// On the largest grid this many cycles of the bank's right programs leave up to 2.2 times what they
+/// leave at n = 250, and of the wrong one 258 times. Between these bounds more cycles are tried.
+constexpr int kLargestCycles = 4;
 constexpr double kAsNear = 10, kTooFar = 100;
 /// After this many iterations of one Jacobi sweep each, damped or not, a program has solved the
 /// equations on 9 x 9 points: (1 - 0.8 * (1 - cos(pi / 8)))^250 = 1.5e-7.
@@ -258,11 +259,13 @@ class CycleCheck {
     // The largest grid would take the CPU as long as all others: few cycles, then, which must leave
     // about what they leave on a smaller one. If they do not, it takes its time.
     if (grid.n == kMaxExactN && asked_.cases.empty()) {
-      const Case few = {grid.problem, grid.n, kTo};
+      const Case few = {grid.problem, grid.n, kLargestCycles};
       if (!measures(kLargestIfSlow) || !ran(few, &field)) return true;
       const double error = error_of(field, solution);
-      if (error <= kAsNear * falls_[kLargestIfSlow].after) return false;
-      if (error > kTooFar * falls_[kLargestIfSlow].after) return explain(few, error);
+      const Fall& smaller = falls_[kLargestIfSlow];
+      const double there = smaller.after / std::pow(smaller.left, kTo - kLargestCycles);
+      if (error <= kAsNear * there) return false;
+      if (error > kTooFar * there) return explain(few, error);
     }
     Case run = {grid.problem, grid.n, kManyCycles};
     if (!ran(run, &field)) return true;
