@@ -2,7 +2,7 @@
 //
 // Start: the code of step 14.
 // Task:  two streams. A pass sweeps the rows at both ends of the rank's slab first, and exchanges
-//        them while all other rows are swept. The host waits for no pass.
+//        them while all other rows are swept. The host reads each residual late.
 //
 //   make check STEP=15, make run STEP=15 WHICH=exercise RANKS=4
 //   Ask the profiler: what is left exposed?

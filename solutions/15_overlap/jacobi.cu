@@ -3,8 +3,8 @@
 // Changed: two streams. A pass first sweeps the rows at both ends of the rank's slab, in a stream
 // with high priority, and gives them to the neighbours. The other stream sweeps the rest at the
 // same time. NCCL's kernels need multiprocessors of their own, so each launch gets as many as it
-// should have, with one block on each. The host waits for no pass: it asks for a residual when the
-// next sweeps are queued, and adds the ranks' sums itself.
+// should have, with one block on each. The host reads each residual late,
+// when the next sweeps are queued, and adds the ranks' sums itself.
 //
 //   make check STEP=15, make run STEP=15 RANKS=4
 //   Ask the profiler: what is left exposed?
