@@ -30,8 +30,8 @@ constexpr int kManyCycles = 14;
 constexpr int kMoreCycles = 20;
 /// Between these a cycle's factor is measured: the first ones still see the start.
 constexpr int kFrom = 2, kTo = 6;
-/// On the largest grid this many cycles of the bank's right programs leave up to 2.2 times what they
-/// leave at n = 250, and of the wrong one 258 times. Between these bounds more cycles are tried.
+/// On the largest grid this many cycles of the bank's right programs leave up to 2.2 times what
+/// they leave at n = 250, and of the wrong one 258 times. Between these bounds more are tried.
 constexpr int kLargestCycles = 4;
 constexpr double kAsNear = 10, kTooFar = 100;
 /// After this many iterations of one Jacobi sweep each, damped or not, a program has solved the
