@@ -684,7 +684,7 @@ TEST_F(CheckProgramTest, what_is_slow_but_ends_is_waited_for) {
   const std::string turns = "turns() { k=0; while [ $k -lt $1 ]; do k=$((k + 1)); done; }\n";
   const std::string program = temporary("program.sh"), watched = temporary("watched.sh");
   test::write_script(
-      program, turns + "case \"$*\" in *'--n 40 '*) turns 600000;; *) turns 2000000;; esac\n'" +
+      program, turns + "case \"$*\" in *'--n 40 '*) turns 200000;; *) turns 2000000;; esac\n'" +
                    std::string(test::kSerialProgram) + "' \"$@\"\n");
   test::write_script(watched, "while :; do :; done\n");
   validate::AtHand at_hand;
