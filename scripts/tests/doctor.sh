@@ -57,9 +57,11 @@ for verb in report tables; do
   expect 'Error 77$' "$verb without Python"
 done
 # A GPU: told before anything is built.
+stub nvidia-smi <<<'exit 9' # it sees none, also where there is one
 run "$source_dir/scripts/verbs/bandwidth.sh"
 expect_status 77 "bandwidth without a GPU"
 [[ -z $out && $err == "bandwidth.sh: there is no NVIDIA GPU here "* ]] || show "bandwidth without a GPU: one line"
+rm "$temp/stubs/nvidia-smi"
 
 # What root is installed with apt: MPI where all steps are wanted, and no failure if it cannot be had.
 if ((EUID == 0)); then

@@ -37,6 +37,7 @@ cannot() {
 
 # Missing: a GPU, then each tool.
 stub_build
+stub nvidia-smi <<<'exit 9' # it sees none, also where there is one
 profile nsys STEP=04
 cannot '^nsys.sh: nsys: there is no NVIDIA GPU here' "nsys without a GPU"
 expect 'make trace STEP=04' "nsys without a GPU"
