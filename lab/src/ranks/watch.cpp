@@ -225,11 +225,7 @@ int wait_politely(MPI_Request* request, MPI_Status* status) {
 
 void await(std::vector<MPI_Request>* requests, const std::string& what, const char* kind) {
   const Waiting waiting(what, kind);
-  int done = 0;
-  for (int polls = 0; !done; wait_a_moment(++polls)) {
-    MPI_CHECK(MPI_Testall(static_cast<int>(requests->size()), requests->data(), &done,
-                          MPI_STATUSES_IGNORE));
-  }
+  for (MPI_Request& request : *requests) MPI_CHECK(wait_politely(&request, MPI_STATUS_IGNORE));
 }
 
 void finalize() {

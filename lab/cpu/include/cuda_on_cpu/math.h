@@ -7,20 +7,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstring>
-
-namespace cuda_on_cpu {
-
-/// The bits of `from` as a To.
-template <class To, class From>
-To bits_as(From from) {
-  static_assert(sizeof(To) == sizeof from);
-  To to;
-  std::memcpy(&to, &from, sizeof to);
-  return to;
-}
-
-}  // namespace cuda_on_cpu
 
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
@@ -39,12 +25,12 @@ inline float __fmul_rn(float a, float b) { return a * b; }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
-inline float __int_as_float(int x) { return cuda_on_cpu::bits_as<float>(x); }
-inline int __float_as_int(float x) { return cuda_on_cpu::bits_as<int>(x); }
-inline float __uint_as_float(unsigned x) { return cuda_on_cpu::bits_as<float>(x); }
-inline unsigned __float_as_uint(float x) { return cuda_on_cpu::bits_as<unsigned>(x); }
-inline double __longlong_as_double(long long x) { return cuda_on_cpu::bits_as<double>(x); }
-inline long long __double_as_longlong(double x) { return cuda_on_cpu::bits_as<long long>(x); }
+inline float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+inline float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
+inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+inline double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
 
 constexpr int min(int a, int b) { return b < a ? b : a; }
 constexpr int max(int a, int b) { return a < b ? b : a; }
