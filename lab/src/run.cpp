@@ -35,7 +35,7 @@ std::vector<std::string> notes;
 int record_calls = 0;
 
 // CUDA on the CPU looks for what is allocated sweep after sweep.
-[[maybe_unused]] const bool handed_in = [] {
+[[maybe_unused]] const bool counts_handed_in = [] {
   cuda_on_cpu::program.round = "sweep";
   cuda_on_cpu::program.rounds = [] { return record_calls; };
   cuda_on_cpu::program.free_memory = available_host_memory;

@@ -10,7 +10,7 @@ make_temp
 lab="$temp/it's the lab, 5\$" # a name that shells and build tools may stumble over
 build=$temp/build
 export LAB_BUILD_DIR=$build CXX=clang++ CXXFLAGS="-O1 -Werror"
-export LAB_CMAKE_ARGS="-DLAB_CUDA=OFF -DCMAKE_BUILD_TYPE=None -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"
+export LAB_CMAKE_ARGS="-DLAB_CUDA=OFF -DCMAKE_BUILD_TYPE=None -DCMAKE_UNITY_BUILD=OFF"
 copy_tree "$lab"
 
 # make_lab ARGUMENT...: make, from a folder that has nothing to do with the lab.

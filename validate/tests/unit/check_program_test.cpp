@@ -24,9 +24,9 @@ using validate::Case;
 using validate::check_program;
 using validate::Verdict;
 
-constexpr int kN = 34;
-constexpr int kIterations = 6;
-const std::vector<Case> kProbe = {{ProblemKind::kProbe, kN, kIterations}};
+constexpr int kProgramN = 34;
+constexpr int kProgramIterations = 6;
+const std::vector<Case> kProbe = {{ProblemKind::kProbe, kProgramN, kProgramIterations}};
 
 /// The verdict as one text, for a look at its words.
 std::string text_of(const Verdict& verdict) {
@@ -304,7 +304,7 @@ TEST_F(ExtentTest, the_grid_of_its_own_n_is_begun_with_the_first_others) {
                      "sleep 0.1; done;; esac\n'" +
                          std::string(test::kSerialProgram) + "' \"$@\"\n");
   std::vector<Case> cases(20, {ProblemKind::kProbe, 36, 1});
-  cases[0].n = kN;
+  cases[0].n = kProgramN;
   validate::Extent own;
   own.own_n = 4096;
   const Verdict verdict = check_program(
@@ -550,7 +550,7 @@ TEST_F(CheckProgramTest, a_residual_that_is_not_a_number_is_wrong) {
 
 TEST_F(CheckProgramTest, a_residual_that_is_not_zero_on_the_harmonic_problem_is_wrong) {
   const Verdict verdict = check_spoiled("sed -i 's/^2,.*/2,1e-7/' \"$dir/residuals.csv\"\n",
-                                        {{ProblemKind::kHarmonic, kN, 3}});
+                                        {{ProblemKind::kHarmonic, kProgramN, 3}});
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
   EXPECT_TRUE(says(verdict, "the residual is wrong from iteration 2 on"));
 }

@@ -18,8 +18,8 @@ using validate::FieldComparison;
 using validate::Record;
 using validate::Reference;
 using validate::ResidualComparison;
+using test::kNan;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// A reference after some sweeps, and a copy of its field to spoil.
@@ -180,12 +180,12 @@ TEST_F(CompareFieldTest, zeros_of_both_signs_are_equal_on_the_boundary_too) {
   EXPECT_EQ(compare(reference, 1).kind, FieldComparison::kWrong);
 }
 
-constexpr int kN = 100;
-const double kExactBound = kN * kN * std::ldexp(1.0, -53);  // 1.1e-12
+constexpr int kCompareN = 100;
+const double kExactBound = kCompareN * kCompareN * std::ldexp(1.0, -53);  // 1.1e-12
 
 ResidualComparison compare(const std::vector<double>& expected,
                            const std::vector<Record::Residual>& found) {
-  return validate::compare_residuals(expected, found, kN);
+  return validate::compare_residuals(expected, found, kCompareN);
 }
 
 /// The kind for a residual that differs by `relative` from 0.001.

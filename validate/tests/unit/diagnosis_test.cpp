@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <set>
 #include <string>
 #include <tuple>
@@ -28,10 +27,10 @@ using validate::Cells;
 using validate::Diagnosis;
 using validate::Observation;
 using validate::Wrong;
+using test::kNan;
 
 constexpr int kN = 100;  // 3 blocks of 32 and 4 points more
 constexpr int kIterations = 10;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 using Field = std::vector<float>;
 

@@ -11,13 +11,14 @@
 
 #include <gtest/gtest.h>
 
+#include "test_helpers.h"
+
 namespace {
 
 using lab::ProblemKind;
 using validate::exact_solution;
 using validate::SineModes;
-
-constexpr double kPi = 3.14159265358979323846;
+using test::kPi;
 
 class ExactSolutionTest : public ::testing::TestWithParam<int> {};
 

@@ -15,8 +15,8 @@ using lab::Problem;
 using lab::ProblemKind;
 using lab::StartingField;
 using test::make_field;
+using test::kPi;
 
-constexpr double kPi = 3.14159265358979323846;
 constexpr ProblemKind kAllKinds[] = {ProblemKind::kLaplace, ProblemKind::kProbe,
                                      ProblemKind::kHarmonic};
 

@@ -17,8 +17,8 @@ namespace {
 using test::write_file;
 using validate::Record;
 
-constexpr int kN = 6;
-constexpr int kIterations = 3;
+constexpr int kReaderN = 6;
+constexpr int kReaderIterations = 3;
 constexpr const char* kRunJson =
     "{\n"
     "  \"step\": \"04_jacobi_kernel\",\n"
@@ -48,7 +48,7 @@ class RecordReaderTest : public ::testing::Test {
   ::testing::AssertionResult refused(const std::string& word) const {
     Record record;
     std::string error;
-    if (validate::read_record(dir(), kN, kIterations, &record, &error)) {
+    if (validate::read_record(dir(), kReaderN, kReaderIterations, &record, &error)) {
       return ::testing::AssertionFailure() << "the record was taken";
     }
     if (error.find(word) == std::string::npos) {
@@ -73,10 +73,10 @@ void replace_by_folder(const std::string& path) {
 TEST_F(RecordReaderTest, reads_a_record) {
   Record record;
   std::string error;
-  ASSERT_TRUE(validate::read_record(dir(), kN, kIterations, &record, &error)) << error;
+  ASSERT_TRUE(validate::read_record(dir(), kReaderN, kReaderIterations, &record, &error)) << error;
   EXPECT_EQ(record.step, "04_jacobi_kernel");
-  EXPECT_EQ(record.n, kN);
-  EXPECT_EQ(record.iterations, kIterations);
+  EXPECT_EQ(record.n, kReaderN);
+  EXPECT_EQ(record.iterations, kReaderIterations);
   EXPECT_EQ(record.samples, 2);
   EXPECT_EQ(record.median_ms, 0.5);
   ASSERT_EQ(record.residuals.size(), 3u);
@@ -87,8 +87,8 @@ TEST_F(RecordReaderTest, reads_a_record) {
 TEST_F(RecordReaderTest, a_second_reading_into_the_same_record_starts_afresh) {
   Record record;
   std::string error;
-  ASSERT_TRUE(validate::read_record(dir(), kN, kIterations, &record, &error)) << error;
-  ASSERT_TRUE(validate::read_record(dir(), kN, kIterations, &record, &error)) << error;
+  ASSERT_TRUE(validate::read_record(dir(), kReaderN, kReaderIterations, &record, &error)) << error;
+  ASSERT_TRUE(validate::read_record(dir(), kReaderN, kReaderIterations, &record, &error)) << error;
   EXPECT_EQ(record.residuals.size(), 3u);
 }
 
@@ -163,7 +163,7 @@ TEST_F(RecordReaderTest, a_number_of_samples_that_is_none_counts_as_none) {
     write_file(run_json(), text.replace(text.find(": 2"), 3, std::string(": ") + samples));
     Record record;
     std::string error;
-    ASSERT_TRUE(validate::read_record(dir(), kN, kIterations, &record, &error)) << error;
+    ASSERT_TRUE(validate::read_record(dir(), kReaderN, kReaderIterations, &record, &error)) << error;
     EXPECT_EQ(record.samples, 0) << samples;
   }
 }
@@ -214,7 +214,7 @@ TEST_F(RecordReaderTest, takes_a_record_that_stopped_early_or_is_sparse) {
   write_file(run_json(), text.replace(text.find(": 3"), 3, ": 2"));
   write_file(residuals(), "iteration,residual\n2,0.5\n");
   Record record;
-  ASSERT_TRUE(validate::read_record(dir(), kN, kIterations, &record, &error)) << error;
+  ASSERT_TRUE(validate::read_record(dir(), kReaderN, kReaderIterations, &record, &error)) << error;
   EXPECT_EQ(record.iterations, 2);
   EXPECT_EQ(record.residuals.size(), 1u);
 }
@@ -225,18 +225,18 @@ TEST_F(RecordReaderTest, takes_a_residual_that_is_not_a_number) {
     write_file(residuals(), std::string("iteration,residual\n1,1\n2,0.5\n3,") + nan + "\n");
     Record record;
     std::string error;
-    ASSERT_TRUE(validate::read_record(dir(), kN, kIterations, &record, &error)) << error;
+    ASSERT_TRUE(validate::read_record(dir(), kReaderN, kReaderIterations, &record, &error)) << error;
     EXPECT_FALSE(std::isfinite(record.residuals.at(2).value));
   }
 }
 
 class ReadFieldTest : public ::testing::Test {
  protected:
-  static constexpr int kBytes = kN * kN * 4;
+  static constexpr int kBytes = kReaderN * kReaderN * 4;
 
   std::string dir() const { return folder_.path(); }
   std::string path() const { return dir() + "/field.f32"; }
-  bool read(int n = kN) { return validate::read_field(dir(), n, &field_, &error_); }
+  bool read(int n = kReaderN) { return validate::read_field(dir(), n, &field_, &error_); }
 
   std::vector<float> field_;
   std::string error_;
@@ -246,8 +246,8 @@ class ReadFieldTest : public ::testing::Test {
 };
 
 TEST_F(ReadFieldTest, gives_n_rows) {
-  std::vector<float> values(kN * kN);
-  for (int k = 0; k < kN * kN; ++k) values[k] = 0.5f * k;
+  std::vector<float> values(kReaderN * kReaderN);
+  for (int k = 0; k < kReaderN * kReaderN; ++k) values[k] = 0.5f * k;
   write_file(path(), std::string(reinterpret_cast<const char*>(values.data()), kBytes));
   ASSERT_TRUE(read()) << error_;
   EXPECT_EQ(field_, values);

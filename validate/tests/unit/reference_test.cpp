@@ -20,8 +20,8 @@ using lab::ProblemKind;
 using test::field_of;
 using test::make_field;
 using validate::Reference;
+using test::kPi;
 
-constexpr double kPi = 3.14159265358979323846;
 /// Half a unit in the last place of a float, relative.
 const double kRounding = std::ldexp(1.0, -24);
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -26,6 +27,8 @@
 namespace test {
 
 using validate::TemporaryFolder;
+inline constexpr double kPi = 3.14159265358979323846;
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // The build defines the paths of the programs that it has; a handout holds no solutions.
 #ifdef LAB_SOLUTION_00_SERIAL

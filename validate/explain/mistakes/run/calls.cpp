@@ -13,8 +13,6 @@
 namespace validate {
 namespace {
 
-constexpr auto kForbidden = Strength::kForbidden;
-
 /// Host code that accesses what lies beside an allocation, or what only the GPU can reach.
 Answer host_access(const Found& found) {
   const Report& report = found.report;

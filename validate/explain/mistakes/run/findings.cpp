@@ -16,8 +16,6 @@
 namespace validate {
 namespace {
 
-constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::kHarmless;
-
 /// "lines 39 and 40"
 std::string both_lines(const Report& report) {
   const int line = report.line, other = report.other_line;

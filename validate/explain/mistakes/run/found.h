@@ -7,6 +7,7 @@
 namespace validate {
 
 using cuda_on_cpu::Report;
+inline constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::kHarmless;
 
 /// A finding, and what the program's text says of it.
 struct Found {
