@@ -13,12 +13,12 @@ namespace {
 
 using lab::Problem;
 using lab::ProblemKind;
+using test::kNan;
 using validate::compare_field;
 using validate::FieldComparison;
 using validate::Record;
 using validate::Reference;
 using validate::ResidualComparison;
-using test::kNan;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 

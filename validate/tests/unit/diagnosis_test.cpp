@@ -22,12 +22,12 @@
 namespace {
 
 using lab::ProblemKind;
+using test::kNan;
 using validate::Case;
 using validate::Cells;
 using validate::Diagnosis;
 using validate::Observation;
 using validate::Wrong;
-using test::kNan;
 
 constexpr int kN = 100;  // 3 blocks of 32 and 4 points more
 constexpr int kIterations = 10;

@@ -16,9 +16,9 @@
 namespace {
 
 using lab::ProblemKind;
+using test::kPi;
 using validate::exact_solution;
 using validate::SineModes;
-using test::kPi;
 
 class ExactSolutionTest : public ::testing::TestWithParam<int> {};
 

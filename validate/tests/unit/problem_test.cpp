@@ -14,8 +14,8 @@ namespace {
 using lab::Problem;
 using lab::ProblemKind;
 using lab::StartingField;
-using test::make_field;
 using test::kPi;
+using test::make_field;
 
 constexpr ProblemKind kAllKinds[] = {ProblemKind::kLaplace, ProblemKind::kProbe,
                                      ProblemKind::kHarmonic};

@@ -163,7 +163,8 @@ TEST_F(RecordReaderTest, a_number_of_samples_that_is_none_counts_as_none) {
     write_file(run_json(), text.replace(text.find(": 2"), 3, std::string(": ") + samples));
     Record record;
     std::string error;
-    ASSERT_TRUE(validate::read_record(dir(), kReaderN, kReaderIterations, &record, &error)) << error;
+    ASSERT_TRUE(validate::read_record(dir(), kReaderN, kReaderIterations, &record, &error))
+        << error;
     EXPECT_EQ(record.samples, 0) << samples;
   }
 }
@@ -225,7 +226,8 @@ TEST_F(RecordReaderTest, takes_a_residual_that_is_not_a_number) {
     write_file(residuals(), std::string("iteration,residual\n1,1\n2,0.5\n3,") + nan + "\n");
     Record record;
     std::string error;
-    ASSERT_TRUE(validate::read_record(dir(), kReaderN, kReaderIterations, &record, &error)) << error;
+    ASSERT_TRUE(validate::read_record(dir(), kReaderN, kReaderIterations, &record, &error))
+        << error;
     EXPECT_FALSE(std::isfinite(record.residuals.at(2).value));
   }
 }

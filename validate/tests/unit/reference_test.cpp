@@ -18,9 +18,9 @@ namespace {
 using lab::Problem;
 using lab::ProblemKind;
 using test::field_of;
+using test::kPi;
 using test::make_field;
 using validate::Reference;
-using test::kPi;
 
 /// Half a unit in the last place of a float, relative.
 const double kRounding = std::ldexp(1.0, -24);
