@@ -34,7 +34,8 @@ constexpr int kLanes = 32;        // threads of a warp
 //   2: a ring of kRing = 8 rows per warp in shared memory.
 //   3: kLevels = 16 sweeps per pass; those left over go one by one. kCheckEvery = 4 * kLevels.
 //   4: kBlocks = 4 blocks per multiprocessor, the second number of __launch_bounds__ (the first:
-//      threads per block): the compiler then leaves registers for them. kSideRow = 3.
+//      threads per block): the compiler then leaves registers for them.
+//   5: kSideRow = 3 rows that a row at a side counts for.
 // What scripts/publish/experiments.py found best on an H200.
 constexpr int kWarps = 4;  // warps per block, side by side
 constexpr int kRows = 8;   // rows that a warp marches through
@@ -97,7 +98,7 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
 //   get wrong is not stored. On the host a block now has kWarps * kKept columns.
 // TODO(13): stage 1b. What each sweep remembers, struct Level: the last two rows that arrived.
 //   sweep_row(level, north, i, n) gives the new values of the later one (1e: without i and n).
-// TODO(13): stage 5. Instead of the earlier row keep its sums east + north ("pairs"). They are
+// TODO(13): stage 6. Instead of the earlier row keep its sums east + north ("pairs"). They are
 //   south + west for the later row, one column further east. So sweep_row needs two additions per
 //   point. It leaves out the factor 1/4, and the pass multiplies by all these factors at its end.
 // What a lane holds of a row: four points side by side. Where the strip ends one neighbour is
@@ -161,17 +162,18 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
 //   columns, kRing - 1 rows ahead. No barrier is needed. Each warp of a block has its own ring:
 //     __shared__ float4 rings[kWarps][kRing][kLanes];
 //     float4(*ring)[kLanes] = rings[threadIdx.y];  // ring[place][lane]
-// TODO(13): stage 3b. kRing rounds in a row, careful ones or fast ones. A round is careful if a
-//   level may sweep a row or a column of the boundary in it.
 // TODO(13): stage 4. All strips, one after the other, are one long track, of which each warp of the
 //   launch takes an equal share: warp number `warp` of `warps`. lab::multiprocessors() says how
-//   many multiprocessors the GPU has. Of all `strips`, the first and the last one are at a side.
-//     constexpr int kAnew = 7 * kSweeps;               // rows that it costs to begin anew in one
-//     const int rows = n + kAnew;                      // rows of the track per strip
-//     const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
+//   many multiprocessors the GPU has.
+//     constexpr int kAnew = kSweeps;  // rows that it costs to begin anew in a strip
+//     const int rows = n + kAnew;     // rows of the track per strip
+//     const int length = strips;      // of the track, in strips
 //     const auto total = std::ptrdiff_t(length) * rows;
 //     int share_begin = int(total * warp / warps);  // share_end: with warp + 1
-// TODO(13): stage 6. Warps 0 to whole - 1 get a whole number of shares of each strip's rows below
+// TODO(13): stage 5. kRing rounds in a row, careful ones or fast ones. A round is careful if a
+//   level may sweep a row or a column of the boundary in it. In the first and the last strip, at
+//   the sides, all are. So now kAnew = 7 * kSweeps, and length = strips + 2 * (kSideRow - 1).
+// TODO(13): stage 7. Warps 0 to whole - 1 get a whole number of shares of each strip's rows below
 //   split; the others share the rows from split on.
 // A block has kWarps strips of 128 columns side by side; each warp marches up kRows rows of its
 // strip.
@@ -213,7 +215,7 @@ __global__ void __launch_bounds__(kLanes* kWarps)
   if (threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(sum, block_sum);
 }
 
-// TODO(13): stage 3a. Split the sweeps into passes of kLevels, then of 1. Each pass swaps the
+// TODO(13): stage 3. Split the sweeps into passes of kLevels, then of 1. Each pass swaps the
 //   fields' roles once. Only the last one computes a sum, which is zero before.
 // Performs sweeps over the interior, the fields changing roles after each. Returns the sum of the
 // last one's squared changes; in double, as n^2 of them in float would lose too many digits.

@@ -158,8 +158,8 @@ def variants():
     three_rows = none_ahead + """        south = load_row(f_old, i, j - 1, n);
         centre = load_row(f_old, i, j, n);
 """
-    fast_path = "if (x == 0 || last || y <= kSweeps || y + kRing > n) {"
-    after_stage_3b = ["plain_sums", "a_warp_per_strip"]
+    careful = ("if (x == 0 || last || y <= kSweeps || y + kRing > n) {", "if (true) {")
+    a_warp_per_strip = ["plain_sums", "a_warp_per_strip"]
     of_guides = {
         (S07, copy_kernel_by_size): [("copy", S07, [], "step 07 as it is")],
         (S05, iterations_by_size): [
@@ -196,13 +196,14 @@ def variants():
             ("rows_moved_on", S12, ["rows_moved_on"], "the rows in flight are moved on, in a single loop")],
         (S13, iterations_by_size): [
             ("as_it_is", S13, [], "step 13 as it is"),
-            ("after_3a", S13, [*after_stage_3b, (fast_path, "if (true) {")], "after stage 3a: every round is careful"),
-            ("after_3b", S13, after_stage_3b, "after stage 3b: a warp per strip"),
-            ("after_4", S13, ["plain_sums", "all_warps_share"], "after stage 4: equal shares"),
-            ("after_4_careful", S13, ["plain_sums", "all_warps_share", (fast_path, "if (true) {")],
-             "stage 4 without stage 3b: every round is careful"),
-            ("all_warps_share", S13, ["all_warps_share"], "a share for every warp"),
-            ("plain_sums", S13, ["plain_sums"], "without stage 5: plain sums of four"),
+            ("after_2", S13, [*a_warp_per_strip, careful, ("kLevels = 16;", "kLevels = 1;")],
+             "after stage 2: a warp per strip, one sweep per launch"),
+            ("after_3", S13, [*a_warp_per_strip, careful], "after stage 3: 16 sweeps per launch"),
+            ("after_4", S13, ["plain_sums", "all_warps_share", careful, ("kAnew = 7 * kSweeps;", "kAnew = kSweeps;"),
+                              ("kSideRow = 3;", "kSideRow = 1;")], "after stage 4: equal shares"),
+            ("after_5", S13, ["plain_sums", "all_warps_share"], "after stage 5: a fast path"),
+            ("after_6", S13, ["all_warps_share"], "after stage 6: two additions"),
+            ("plain_sums", S13, ["plain_sums"], "without stage 6: plain sums of four"),
             by_patch(S13, "sum_in_the_branch")],
         (S16, to_the_solution): [
             ("as_it_is", S16, [], "step 16 as it is"),
