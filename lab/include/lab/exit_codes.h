@@ -12,7 +12,7 @@ using cuda_on_cpu::Report;  // what the file that LAB_REPORT names says of the e
 enum ExitCode : int {
   kExitDone = 0,          ///< converged, or performed the iterations that --iterations asked for
   kExitNotConverged = 1,  ///< stopped at --max-iterations, or at a residual that is not a number
-  kExitBadUsage = 2,      ///< a bad command line
+  kExitBadUsage = 2,      ///< a bad command line, or a function for run.finish that writes too much
   kExitCudaError = 3,     ///< a CUDA call or a kernel failed, or one of NCCL or MPI
   kExitCannotWrite = 4,   ///< the record could not be written
   kExitDoesNotFit = 5,    ///< the fields do not fit in memory

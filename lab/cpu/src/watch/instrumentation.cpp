@@ -3,7 +3,8 @@
 //
 // Such a program is compiled with -fsanitize=thread and -fsanitize-coverage=trace-pc, and linked
 // with neither: the compiler then calls __tsan_read4(address) before each load of four bytes, and
-// so on, and __sanitizer_cov_trace_pc() at each branch. Those functions are here.
+// so on, and __sanitizer_cov_trace_pc() at each branch. Those functions are here,
+// and the one that -fsanitize=alignment calls.
 
 #include "watch/watcher.h"
 
@@ -48,9 +49,8 @@ using cuda_on_cpu::installed_watcher;
 using cuda_on_cpu::the_watcher;
 
 namespace {
-void seen(const void* p, std::size_t bytes, Access kind, const void* caller,
-          std::size_t alignment = 1) {
-  the_watcher().see(p, bytes, alignment, kind, caller, {caller, {}}, false);
+void seen(const void* p, std::size_t bytes, Access kind, const void* caller) {
+  the_watcher().see(p, bytes, 1, kind, caller, {caller, {}}, false);
 }
 
 void copied(void* to, const void* from, std::size_t bytes, const void* caller) {
@@ -59,17 +59,23 @@ void copied(void* to, const void* from, std::size_t bytes, const void* caller) {
   seen(to, bytes, Access::write, caller);
 }
 
-// The compilers call the functions for 16 bytes also if a type is aligned to 8.
-constexpr std::size_t alignment_of(std::size_t bytes) { return bytes < 8 ? bytes : 8; }
+/// What the compiler says of an access that is misaligned.
+struct Misaligned {
+  const char* file;
+  std::uint32_t line, column;
+  const void* type;
+  unsigned char log_alignment;  // the type's alignment is 2 to this
+  unsigned char kind;           // 1: a store
+};
 }  // namespace
 
-#define ACCESS(name, bytes, kind, alignment) \
-  void name(const void* p) { seen(p, bytes, Access::kind, __builtin_return_address(0), alignment); }
-#define ACCESSES(bytes)                                          \
-  ACCESS(__tsan_read##bytes, bytes, read, alignment_of(bytes))   \
-  ACCESS(__tsan_write##bytes, bytes, write, alignment_of(bytes)) \
-  ACCESS(__tsan_unaligned_read##bytes, bytes, read, 1)           \
-  ACCESS(__tsan_unaligned_write##bytes, bytes, write, 1)
+#define ACCESS(name, bytes, kind) \
+  void name(const void* p) { seen(p, bytes, Access::kind, __builtin_return_address(0)); }
+#define ACCESSES(bytes)                             \
+  ACCESS(__tsan_read##bytes, bytes, read)           \
+  ACCESS(__tsan_write##bytes, bytes, write)         \
+  ACCESS(__tsan_unaligned_read##bytes, bytes, read) \
+  ACCESS(__tsan_unaligned_write##bytes, bytes, write)
 
 // The compiler's own atomics: std::atomic becomes these. CUDA's report themselves.
 #define ATOMIC_READ_CHANGE_WRITE(type, bits, name, builtin)              \
@@ -120,6 +126,12 @@ void __tsan_read_range(const void* p, std::size_t bytes) {
 }
 void __tsan_write_range(const void* p, std::size_t bytes) {
   seen(p, bytes, Access::write, __builtin_return_address(0));
+}
+void __ubsan_handle_type_mismatch_v1(const Misaligned* what, const void* p) {
+  const std::size_t bytes = std::size_t(1) << what->log_alignment;
+  const void* const caller = __builtin_return_address(0);
+  the_watcher().see(p, bytes, bytes, what->kind == 1 ? Access::write : Access::read, caller,
+                    {caller, {}}, false);
 }
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}

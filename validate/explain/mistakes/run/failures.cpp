@@ -19,6 +19,9 @@ Answer record(const Evidence& evidence) {
   if (evidence.says("holds no residual")) {
     return Answer("nothing_is_recorded").with("late", evidence.words.has(kLateSum));
   }
+  if (evidence.says("the function for run.finish writes more than")) {
+    return Answer("result_has_no_room").with("pitch", evidence.words.has(kPitch));
+  }
   return evidence.says("is recorded after iteration") ? Answer("recorded_numbers_do_not_go_up")
                                                       : Answer();
 }
@@ -87,6 +90,10 @@ const Family kFailureMistakes = {
      "the sweep that it belongs to",
      {"each call of run.record in main, in the loop and after it, and where iteration goes up: before the call, or "
       "after it"}},
+    {"result_has_no_room", Strength::kForbidden, kAnyProgram, record,
+     "what main hands to run.finish writes past the rows that it is asked for",
+     {"the copy to `to`: there one row follows the other, n floats each{?pitch|, without padding (in cudaMemcpy2D the "
+      "pitch of `to` is the width of a row, n * sizeof(float))}; in all it is rows * n * sizeof(float) bytes"}},
     {"never_ends", Strength::kModel, kAnyProgram, endless,
      "it goes on for ever, or does far more work than n * n points need",
      {"{loop_condition}",
