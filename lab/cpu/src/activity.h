@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cuda_on_cpu/trace_row.h>
+
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -10,15 +12,18 @@ namespace cuda_on_cpu {
 
 // What the program asks of its GPU, for the file that LAB_TRACE_TSV names: kernels, allocations and
 // copies, in the columns of formats/cuda_on_cpu/trace_row.h. How often and how many bytes; times
-// are 0, because they would mean nothing. Rows are appended: NVTX's ranges also have theirs there.
-// Without LAB_TRACE_TSV nothing is noted.
+// are 0, because they would mean nothing. Without LAB_TRACE_TSV nothing is noted.
 
-/// `name` of `table` has come once more. "beside a kernel" or "beside no kernel": what a
+bool trace_is_wanted();
+
+/// `name` of `table` has come once more. Returns its row, of which there is one for each `shape`;
+/// null if no trace is wanted. "beside a kernel" or "beside no kernel": what a
 /// library does in a stream has been done, and some kernel could have run at the same time, or
 /// none could. "handed over": the host hands its GPU a "kernel", or a "graph" of many, at once;
 /// what is captured is not. "waits": the host has waited, and then the GPU had "kernels left"
 /// to run, or "no kernels left".
-void note(const char* table, const std::string& name, std::size_t bytes = 0);
+TraceRow* note(const char* table, const std::string& name, std::size_t bytes = 0,
+               const std::string& shape = "");
 
 /// A kernel is launched. Where a line launches its kernel with other pointers than the last time,
 /// that counts as "other pointers" in the table "arguments": a program that swaps its fields does.
@@ -28,11 +33,8 @@ void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>&
 /// first to use them.
 void note_kernel(const LaunchConfig& config, std::size_t static_shared);
 
-/// Memory has been allocated.
-void note_allocation(Space space, std::size_t bytes);
-
-/// Memory has been freed.
-void note_release(Space space);
+/// "device", "managed", "pinned"
+const char* name_of(Space space);
 
 /// Counts the bytes of a copy. It is called when the copy is done, not when it is queued.
 void note_copy(const void* to, const void* from, std::size_t bytes);

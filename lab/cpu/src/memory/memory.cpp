@@ -174,7 +174,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   a.protection = PROT_READ | PROT_WRITE;
   std::memset(a.data, kPadding, a.data_bytes);
   allocations()[a.data - a.guard_bytes] = a;
-  note_allocation(space, bytes);
+  note("allocations", name_of(space), bytes);
   if (space == Space::device) close_memory_to_host();
   *pointer = a.begin;
   return cudaSuccess;
@@ -182,7 +182,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
 
 static void give_back(Allocation& a, Where where) {
   a.freed = true;
-  note_release(a.space);
+  note("frees", name_of(a.space));
   a.freed_at = where;
   // The addresses stay taken and closed; the memory goes back.
   void* closed = mmap(a.data, a.data_bytes, PROT_NONE,
