@@ -56,18 +56,9 @@ inline double min(double a, float b) { return std::fmin(a, static_cast<double>(b
 inline double max(float a, double b) { return std::fmax(static_cast<double>(a), b); }
 inline double max(double a, float b) { return std::fmax(a, static_cast<double>(b)); }
 
-template <class T>
-T __ldg(const T* p) {
-  return *p;
-}
-template <class T>
-T __ldcg(const T* p) {
-  return *p;
-}
-template <class T>
-T __ldcs(const T* p) {
-  return *p;
-}
+// Loads and stores that say how they use the caches.
+inline constexpr auto __ldg = [](const auto* p) { return *p; };
+inline constexpr auto __ldcg = __ldg, __ldcs = __ldg;
 template <class T>
 void __stcg(T* p, cuda_on_cpu::Same<T> value) {
   *p = value;

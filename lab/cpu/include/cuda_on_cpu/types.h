@@ -29,52 +29,40 @@ using Same = std::enable_if_t<true, T>;
 
 }  // namespace cuda_on_cpu
 
-struct uint3 {
-  unsigned x, y, z;
-};
+// Vectors of 2, 3 and 4 numbers, and the functions that make them. As in CUDA, those of 8 and 16
+// bytes are aligned to their size: one load or store moves all.
+#define CUDA_ON_CPU_VECTOR2(name, type, alignment) \
+  struct alignas(alignment) name {                 \
+    type x, y;                                     \
+  };                                               \
+  constexpr name make_##name(type x, type y) { return {x, y}; }
+#define CUDA_ON_CPU_VECTOR3(name, type) \
+  struct name {                         \
+    type x, y, z;                       \
+  };                                    \
+  constexpr name make_##name(type x, type y, type z) { return {x, y, z}; }
+#define CUDA_ON_CPU_VECTOR4(name, type) \
+  struct alignas(16) name {             \
+    type x, y, z, w;                    \
+  };                                    \
+  constexpr name make_##name(type x, type y, type z, type w) { return {x, y, z, w}; }
+CUDA_ON_CPU_VECTOR2(int2, int, 8)
+CUDA_ON_CPU_VECTOR2(uint2, unsigned, 8)
+CUDA_ON_CPU_VECTOR2(float2, float, 8)
+CUDA_ON_CPU_VECTOR2(double2, double, 16)
+CUDA_ON_CPU_VECTOR3(int3, int)
+CUDA_ON_CPU_VECTOR3(uint3, unsigned)
+CUDA_ON_CPU_VECTOR3(float3, float)
+CUDA_ON_CPU_VECTOR4(int4, int)
+CUDA_ON_CPU_VECTOR4(uint4, unsigned)
+CUDA_ON_CPU_VECTOR4(float4, float)
+#undef CUDA_ON_CPU_VECTOR2
+#undef CUDA_ON_CPU_VECTOR3
+#undef CUDA_ON_CPU_VECTOR4
+
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
   constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
   constexpr operator uint3() const { return {x, y, z}; }
 };
-
-// As in CUDA, the types of 8 and 16 bytes are aligned to their size: one load or store moves all.
-struct alignas(8) int2 {
-  int x, y;
-};
-struct alignas(8) uint2 {
-  unsigned x, y;
-};
-struct alignas(8) float2 {
-  float x, y;
-};
-struct int3 {
-  int x, y, z;
-};
-struct float3 {
-  float x, y, z;
-};
-struct alignas(16) int4 {
-  int x, y, z, w;
-};
-struct alignas(16) uint4 {
-  unsigned x, y, z, w;
-};
-struct alignas(16) float4 {
-  float x, y, z, w;
-};
-struct alignas(16) double2 {
-  double x, y;
-};
-
-constexpr int2 make_int2(int x, int y) { return {x, y}; }
-constexpr uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
-constexpr int3 make_int3(int x, int y, int z) { return {x, y, z}; }
-constexpr uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
-constexpr float2 make_float2(float x, float y) { return {x, y}; }
-constexpr float3 make_float3(float x, float y, float z) { return {x, y, z}; }
-constexpr int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
-constexpr uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-constexpr float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
-constexpr double2 make_double2(double x, double y) { return {x, y}; }
