@@ -122,7 +122,7 @@ pages=""
 if ! command -v python3 >/dev/null || ! command -v cmark-gfm >/dev/null; then
   pages="python3 or cmark-gfm is missing, so it has no pages for a browser"
 else
-  "$lab_root/scripts/publish/website.py" --lab "$made" --out "$made/site" >/dev/null
+  "$lab_root/scripts/publish/website.py" "$made" >/dev/null
 fi
 
 # 5. The archive.

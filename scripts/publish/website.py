@@ -2,10 +2,10 @@
 """Writes the guides and the pages that they link to as HTML: build/site/index.html. It opens from a file, and loads
 nothing from elsewhere.
 
-  website.py [--lab DIR] [--out DIR]
+  website.py [HANDOUT]    of a handout, in its folder site
 
 The report is among the pages: build/report.html, if `make report` has written it, or else one without runs. A handout
-(--lab) has none. Links to files that are no pages become plain words. The pages are those of one text, so the same
+has none. Links to files that are no pages become plain words. The pages are those of one text, so the same
 texts give the same bytes.
 Exit: 0 written, 1 it cannot be written, 2 bad usage, 77 cmark-gfm, which reads Markdown, is missing.
 """
@@ -17,17 +17,15 @@ import pathlib
 import posixpath
 import re
 import shutil
-import string
 import sys
 
 import labtools_here  # noqa: F401
-from labtools import charts
 from labtools.files import BUILD, ROOT, steps
 from labtools.guide import without_comments
 from labtools.process import fail, run
 from page.markdown import html_of, need_cmark
+from page.parts import style, whole
 
-TEMPLATE = pathlib.Path(__file__).resolve().parent / "page"
 START, COURSE = "README.md", "exercises/README.md"
 
 
@@ -87,10 +85,8 @@ class Page:
 
 def collect(lab, guides):
     """The pages: the start, the course, the guides, and whatever these link to."""
-    pages = {path: Page(lab, path) for path in (START, COURSE, *guides)}
-    waiting = [path for page in pages.values() for path in page.linked()]
-    while waiting:
-        path = waiting.pop(0)
+    pages, waiting = {}, [START, COURSE, *guides]
+    for path in waiting:  # which grows
         if path not in pages and (lab / path).is_file():
             pages[path] = Page(lab, path)
             waiting += pages[path].linked()
@@ -174,18 +170,17 @@ def write_site(lab, out):
     pages = collect(lab, guides)
     row = [START, COURSE, *guides]
     report = write_report(out) if (lab / "solutions").is_dir() else ""
-    template = string.Template((TEMPLATE / "site.html").read_text(encoding="utf-8"))
-    (out / "style.css").write_text(charts.STYLE + (TEMPLATE / "site.css").read_text(encoding="utf-8"), encoding="utf-8")
+    (out / "style.css").write_text(style("site"), encoding="utf-8")
     pictures = set()
     for page in pages.values():
         body = with_links(page, pages, pictures)
         above, first, below = body.partition("<h2 ")
         file = out / page.file()
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(template.substitute(
-            title=html.escape(page.title), style=page.way_to("style.css"),
-            navigation=navigation(page, pages, guides, report),
-            body=above + contents(page) + first + below, neighbours=neighbours(page, pages, row)), encoding="utf-8")
+        file.write_text(whole(
+            title=html.escape(page.title), style=f'<link rel="stylesheet" href="{page.way_to("style.css")}">',
+            header=f"<nav>{navigation(page, pages, guides, report)}</nav>",
+            body=above + contents(page) + first + below, footer=neighbours(page, pages, row)), encoding="utf-8")
     for picture in sorted(pictures):
         (out / picture).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(lab / picture, out / picture)
@@ -194,22 +189,18 @@ def write_site(lab, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lab", metavar="DIR", type=pathlib.Path, default=ROOT)
-    parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=BUILD / "site")
-    arguments = parser.parse_args()
-    lab, out = arguments.lab.absolute(), arguments.out.absolute()
+    parser.add_argument("handout", nargs="?", type=pathlib.Path)
+    handout = parser.parse_args().handout
+    lab, out = (handout.absolute(), handout.absolute() / "site") if handout else (ROOT, BUILD / "site")
     if not (lab / "lab/steps.tsv").is_file():
-        fail(f"--lab {arguments.lab}: has no lab/steps.tsv", 2)
-    if out.exists() and not ((out / "style.css").is_file() and (out / "index.html").is_file()):
-        fail(f"--out {arguments.out}: already exists, and is not a site", 2)
+        fail(f"{handout}: has no lab/steps.tsv", 2)
     need_cmark()
-    aside = out.with_name(f".{out.name}.partial")
+    aside = out.with_name(".site.partial")
     try:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
         said = write_site(lab, aside)
-        if out.exists():
-            shutil.rmtree(out)
+        shutil.rmtree(out, ignore_errors=True)
         aside.rename(out)
     except OSError as error:
         fail(f"{error.filename or out}: {error.strerror}")
