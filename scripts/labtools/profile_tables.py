@@ -13,6 +13,7 @@ profile_questions.tsv. Exit: 0 shown, 1 there is nothing in it, 2 bad usage.
 """
 
 import argparse
+import contextlib
 import csv
 import pathlib
 import re
@@ -263,6 +264,7 @@ def print_pair(name, before, now, write):
 # ncu
 
 SPEED = ncu.SPEED
+DRAM = (f"gpu__dram_throughput{SPEED}", f"dram__throughput{SPEED}")  # of newer and of older GPUs
 # What no section of ncu is sure to bring. (The flops and cycles are for the roofline.)
 METRICS = ["gpu__time_duration.sum", "sm__cycles_elapsed.avg", "sm__cycles_elapsed.avg.per_second",
            "dram__bytes_read.sum", "dram__bytes_write.sum", *ncu.BYTES.values(),
@@ -274,84 +276,67 @@ ID_COLUMNS = ("ID", "Kernel Name", "Block Size", "Grid Size", "Device", "CC")
 
 
 def read_ncu(path):
-    """(head, [(kernel's name, grid, block, {metric: value})]), values in bytes, nanoseconds, or as they are."""
+    """(head, [(kernel's name, grid, block, {metric: value})]), values in bytes, nanoseconds, or as they are. If the head says
+    n, "points" is a metric, too."""
     head, lines = read(path)
+    n = int(number(head.get("n")) or 0)
     return head, [(short(launch["name"]), launch.get("Grid Size"), launch.get("Block Size"),
-                   {name: value for name, value in launch.items() if isinstance(value, float)})
+                   {name: value for name, value in launch.items() if isinstance(value, float)} | ({"points": n * n} if n else {}))
                   for launch in ncu.launches("\n".join(lines))]
-
-
-class Metrics(dict):
-    """{metric: value} of one launch."""
-
-    def __init__(self, metrics, n):
-        super().__init__(metrics)
-        self.points = n * n if n else None
-
-    def ratio(self, above, below):
-        above, below = self.get(above), self.get(below)
-        return above / below if above is not None and below else None
-
-    def per_point(self, *names):
-        values = [self.get(name) for name in names]
-        return sum(values) / self.points if self.points and None not in values else None
 
 
 def percent(value):
     return f"{value:.2f} %" if 99 < value < 100 else f"{value:.1f} %"
 
 
-def sectors(op):
-    return lambda m: m.ratio(ncu.of_global("sectors", op), ncu.of_global("requests", op))
+def ratio(above, below):
+    return lambda m: m[above] / m[below]
+
+
+def per_request(op):
+    return ratio(ncu.of_global("sectors", op), ncu.of_global("requests", op))
 
 
 def no_eligible(m):
     none = m.get("smsp__issue_inst0.avg.pct_of_peak_sustained_active")
-    issue = m.get("smsp__issue_active.avg.per_cycle_active")
-    return 100 * (1 - issue) if none is None and issue is not None else none
+    return 100 * (1 - m["smsp__issue_active.avg.per_cycle_active"]) if none is None else none
 
 
 def instructions(m):
     """Instructions issued for 32 points. The waves of blocks say how many multiprocessors there are."""
-    grid, waves = m.get("launch__grid_size"), m.get("launch__waves_per_multiprocessor")
-    limits = [m.get(f"launch__occupancy_limit_{what}") for what in ("registers", "shared_mem", "warps")]
-    cycles, idle = m.get("sm__cycles_elapsed.avg"), no_eligible(m)
-    if None in (grid, waves, cycles, idle, m.points, *limits) or not waves:
-        return None
-    schedulers = 4 * round(grid / (waves * min(limits)))
-    return schedulers * cycles * (1 - idle / 100) / (m.points / 32)
+    blocks = min(m[f"launch__occupancy_limit_{what}"] for what in ("registers", "shared_mem", "warps"))
+    schedulers = 4 * round(m["launch__grid_size"] / (m["launch__waves_per_multiprocessor"] * blocks))
+    return schedulers * m["sm__cycles_elapsed.avg"] * (1 - no_eligible(m) / 100) / (m["points"] / 32)
 
 
 def dram(m):
-    total = m.per_point("dram__bytes_read.sum", "dram__bytes_write.sum")
-    return m.per_point("dram__bytes.sum") if total is None else total
+    halves = m.get("dram__bytes_read.sum"), m.get("dram__bytes_write.sum")
+    return (m["dram__bytes.sum"] if None in halves else sum(halves)) / m["points"]
 
 
 def conflicts(m):
-    values = [m.get(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum") for op in ("ld", "st")]
-    return sum(values) if None not in values else None
+    return sum(m[f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"] for op in ("ld", "st"))
 
 
-# {section: [(label, the metric or how to get it, how to write it)]}
+# {section: [(label, the metric or how to get it, how to write it)]}; what lacks a metric is not shown.
 SECTIONS = {
     "SpeedOfLight": [
         ("duration", "gpu__time_duration.sum", time),
         ("Compute (SM) Throughput, of peak", f"sm__throughput{SPEED}", percent),
         ("Memory Throughput, of peak", f"gpu__compute_memory_throughput{SPEED}", percent),
-        ("DRAM Throughput", lambda m: m.get(f"gpu__dram_throughput{SPEED}", m.get(f"dram__throughput{SPEED}")),
-         percent),
+        ("DRAM Throughput", lambda m: m[DRAM[0]] if DRAM[0] in m else m[DRAM[1]], percent),
         ("L2 Cache Throughput", f"lts__throughput{SPEED}", percent),
         ("L1/TEX Cache Throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active", percent)],
     "MemoryWorkloadAnalysis": [
         ("DRAM bytes per point", dram, "{:.2f} B".format),
-        ("  of these read", lambda m: m.per_point("dram__bytes_read.sum"), "{:.2f} B".format),
-        ("L2 bytes per point", lambda m: m.per_point("lts__t_bytes.sum"), "{:.2f} B".format),
-        ("L1 bytes per point", lambda m: m.per_point("l1tex__t_bytes.sum"), "{:.2f} B".format),
+        ("  of these read", ratio("dram__bytes_read.sum", "points"), "{:.2f} B".format),
+        ("L2 bytes per point", ratio("lts__t_bytes.sum", "points"), "{:.2f} B".format),
+        ("L1 bytes per point", ratio("l1tex__t_bytes.sum", "points"), "{:.2f} B".format),
         ("L1/TEX Hit Rate", "l1tex__t_sector_hit_rate.pct", percent),
         ("L2 Hit Rate", "lts__t_sector_hit_rate.pct", percent)],
     "MemoryWorkloadAnalysis_Tables": [
-        ("sectors per request, loads", sectors("ld"), digits),
-        ("sectors per request, stores", sectors("st"), digits),
+        ("sectors per request, loads", per_request("ld"), digits),
+        ("sectors per request, stores", per_request("st"), digits),
         ("load requests", ncu.of_global("requests", "ld"), digits),
         ("store requests", ncu.of_global("requests", "st"), digits),
         ("atomic requests", ncu.of_global("requests", "red"), digits),
@@ -380,11 +365,12 @@ SECTIONS = {
 def section_rows(section, m, before):
     """[(label, value now, value before, how to write it)]"""
     def value(of, get):
-        return of.get(get) if isinstance(get, str) else get(of)
+        with contextlib.suppress(KeyError, ZeroDivisionError):
+            return of[get] if isinstance(get, str) else get(of)
 
-    rows = [(label, value(m, get), value(before, get) if before else None, write) for label, get, write in SECTIONS[section]]
+    rows = [(label, value(m, get), value(before or {}, get), write) for label, get, write in SECTIONS[section]]
     if section == "WarpStateStats":
-        now, then = ({name: value for value, name in ncu.stalls(of)} if of else {} for of in (m, before))
+        now, then = ({name: value for value, name in ncu.stalls(of or {})} for of in (m, before))
         for name in dict.fromkeys([*list(then)[:3], *list(now)[:4 if not before else 3]]):
             rows.append((f"  {name}: {ncu.STALLS.get(name, '')}".rstrip(": "), now.get(name), then.get(name), digits))
     return [row for row in rows if row[1] is not None]
@@ -403,7 +389,7 @@ def show_ncu(path, step, baseline):
     if not kernels:
         fail(f"{path}: there is no kernel in it")
     head_before, kernels_before = read_ncu(baseline) if baseline else ({}, [])
-    n, n_before = (int(number(of.get("n")) or 0) for of in (head, head_before))
+    n, n_before = head.get("n", "?"), head_before.get("n", "?")
     print_head(head, step)
     wanted = questions(step, "ncu")
     if not any(is_kernel(name, kernel) for name, *_ in kernels for kernel, _, _ in wanted):
@@ -412,7 +398,7 @@ def show_ncu(path, step, baseline):
         mine = [(what, sentence) for kernel, what, sentence in wanted if is_kernel(name, kernel)]
         if not mine:
             continue
-        before = next((Metrics(other[3], n_before) for other in kernels_before if is_kernel(other[0], kind_of(name))), None)
+        before = next((other[3] for other in kernels_before if is_kernel(other[0], kind_of(name))), None)
         shape = [re.sub(r"[() ]", "", text or "?").replace(",", "x") for text in (grid, block)]
         print(textwrap.fill(f"{name}, grid {shape[0]}, block {shape[1]}", WIDTH, subsequent_indent="  "))
         if before:
@@ -423,7 +409,7 @@ def show_ncu(path, step, baseline):
         print()
         for what, sentence in mine:
             print(what)
-            rows = section_rows(what, Metrics(metrics, n), before)
+            rows = section_rows(what, metrics, before)
             for label, now, then, write in rows:
                 texts = [write(then) if then is not None else "–"] if before else []
                 print(f"  {trimmed(label, 43):<44}" + "".join(f"{text:>17}" for text in texts + [write(now)]))
@@ -437,9 +423,9 @@ def show_ncu(path, step, baseline):
 def trim(path):
     """The columns of ncu's page "raw" that the lab looks at."""
     shown = {get for rows in SECTIONS.values() for _, get, _ in rows if isinstance(get, str)}
-    known = shown | set(METRICS) | set(ID_COLUMNS) | {
-        f"gpu__dram_throughput{SPEED}", f"dram__throughput{SPEED}", "smsp__issue_active.avg.per_cycle_active",
-        "smsp__issue_inst0.avg.pct_of_peak_sustained_active", "launch__grid_size", "launch__block_size"}
+    known = shown.union(METRICS, ID_COLUMNS, DRAM, [
+        "smsp__issue_active.avg.per_cycle_active", "smsp__issue_inst0.avg.pct_of_peak_sustained_active",
+        "launch__grid_size", "launch__block_size"])
     rows = ncu.rows_of("\n".join(read(path)[1]))
     if len(rows) < 2:
         fail(f"{path}: there is no kernel in it")
