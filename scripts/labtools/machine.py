@@ -1,6 +1,8 @@
 """The machine that a script measures on: its GPU and its tools, and what must be there before anything is timed."""
 
+import argparse
 import datetime
+import pathlib
 import re
 import shutil
 
@@ -19,6 +21,13 @@ def find_profiler(tool):
     """The path of ncu or nsys, or None. Looks where scripts/lib/profilers.sh does."""
     script = 'source "$1/scripts/lib/profilers.sh" && find_tool "$2"'
     return printed_by(["bash", "-c", script, "find", ROOT, tool], 30).strip() or None
+
+
+def parser_of(words):
+    """Reads the options of a script that measures: --write DIR; `words` are the script's own, for --help."""
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
+    return parser
 
 
 def ready(folder, programs=(), tool="nvcc"):

@@ -14,7 +14,6 @@ NN_yours, and stand next to the solution's). Caches stay as they are: a kernel f
 Exit: 0 written, 1 nothing could be measured, 2 bad usage, 77 no GPU.
 """
 
-import argparse
 import pathlib
 import re
 import statistics
@@ -22,7 +21,7 @@ import tempfile
 
 from labtools import charts, ncu
 from labtools.files import BUILD, steps, steps_with_kernels
-from labtools.machine import ready
+from labtools.machine import parser_of, ready
 from labtools.process import fail, must_write, warn
 from labtools.table import Table, update, write_table
 from labtools.tracer import NotPossible, trace
@@ -231,8 +230,7 @@ def write(folder, machine, measured, keep):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
+    parser = parser_of(__doc__)
     parser.add_argument("--steps", default="")
     parser.add_argument("--which", choices=("exercise", "solution"), default="solution")
     arguments = parser.parse_args()

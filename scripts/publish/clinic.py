@@ -8,7 +8,6 @@ run, counted by ncu; '-' if it cannot. It needs the programs `clinic`, exercise_
 the last two also with the ending _cpu_watched.
 """
 
-import argparse
 import pathlib
 import re
 import tempfile
@@ -16,7 +15,7 @@ import tempfile
 import labtools_here  # noqa: F401
 from labtools import ncu
 from labtools.files import BUILD, ROOT, clinic_kernels
-from labtools.machine import NVCC, ready
+from labtools.machine import NVCC, parser_of, ready
 from labtools.process import attempt, fail, reason, run, warn
 from labtools.table import write_table
 from labtools.tracer import NotPossible
@@ -66,9 +65,7 @@ def counted(path, kind, name, n):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
-    out = parser.parse_args().write
+    out = parser_of(__doc__).parse_args().write
     kernels, rows = clinic_kernels(), []
     programs = [f"bin/{kind}_clinic_{name}{end}" for name, _ in kernels for kind in KINDS for end in ("", "_cpu_watched")]
     facts, path = ready(out, ["bin/clinic", *programs], "ncu")

@@ -1,33 +1,28 @@
 #!/usr/bin/env python3
 """Compares the counters of CUDA on the CPU (make count) with those of a GPU.
 
-  counters.py --write DIR   on a machine with a GPU and ncu: counts every step's kernels in both ways,
-                            and writes DIR/counters.tsv
-  counters.py --check DIR   without a GPU: counts on the CPU again, and compares with DIR/counters.tsv;
-                            exit 1 if they differ by more than 5 %
+  counters.py --write DIR   on a machine with a GPU and ncu: counts every step's kernels in both ways, and writes
+                            DIR/counters.tsv. A test compares it with what the CPU counts later
 
 The programs solution_NN_name and solution_NN_name_cpu_watched must have been built.
 """
 
-import argparse
-import functools
 import os
 import pathlib
 import re
-import sys
 import tempfile
 
 import labtools_here  # noqa: F401
 from labtools import ncu
 from labtools.files import BUILD, ROOT, steps_with_kernels
-from labtools.machine import ready
+from labtools.machine import parser_of, ready
 from labtools.on_cpu import kernel_launched
 from labtools.process import fail, run
 from labtools.table import Table, write_table
 from labtools.tracer import NotPossible
 
 SOURCES = {step.name: ROOT / "solutions" / step.name / step.source for step in steps_with_kernels()}
-SIZES, TOLERANCE = (250, 1024), 0.05
+SIZES = (250, 1024)
 COLUMNS = ["step", "kernel", "n", "quantity", "cpu", "ncu", "difference_percent"]
 
 # What is compared: its name, ncu's metric, and how to get it from the table of the CPU:
@@ -138,34 +133,8 @@ def write(folder):
           f"({' '.join(worst[column] for column in COLUMNS[:4])})")
 
 
-def check(folder):
-    table, wrong = Table(folder / "counters.tsv"), 0
-    count = functools.cache(lambda step, n: count_on_cpu(step, SOURCES[step], n, table.fact("multiprocessors", "4")))
-    compared = [row for row in table.rows if (row["step"][:2], row["quantity"]) not in BY_NVCC]
-    for row in compared:
-        now = count(row["step"], int(row["n"])).get(row["kernel"], {}).get(row["quantity"], 0)
-        if abs(difference(now, int(row["ncu"]))) > TOLERANCE:
-            what = " ".join((row["step"], row["kernel"], "n =", row["n"]))
-            print(f"{what}: {row['quantity']}: {now} on the CPU, {row['ncu']} by ncu")
-            wrong += 1
-    if missing := sorted(set(SOURCES) - {row["step"] for row in table.rows}):
-        print(f"not counted by ncu yet: {', '.join(missing)}")
-    if wrong or not compared:
-        sys.exit(1)
-    print(f"{len(compared)} counts agree with ncu's within {100 * TOLERANCE:.0f} %")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--write", metavar="DIR", type=pathlib.Path)
-    what.add_argument("--check", metavar="DIR", type=pathlib.Path)
-    arguments = parser.parse_args()
+if __name__ == "__main__":
     try:
-        write(arguments.write) if arguments.write else check(arguments.check)
+        write(parser_of(__doc__).parse_args().write)
     except NotPossible as error:
         fail(error)
-
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,6 @@
   experiments.py --write DIR    builds variants of the solutions, checks each with the validator, measures them, and
                                 writes DIR/experiments.tsv; DIR/tuning.tsv, steps 12 and 13 with other values of the
                                 constants that their files call tuned; and DIR/large.tsv, steps on large grids
-  experiments.py --sources DIR  only makes the variants' sources there, and compiles nothing
 
 A variant that is not built, or that the validator does not call right, gets a line with '-' and the reason.
 (Variants without a sum cannot be right; of them the field has to be.)
@@ -13,7 +12,6 @@ the same GPU, driver and CUDA. The programs that are needed must have been built
 Exit: 0 written, 1 a source cannot be made or nothing could be measured, 2 bad usage, 77 no GPU.
 """
 
-import argparse
 import collections
 import concurrent.futures
 import functools
@@ -29,7 +27,7 @@ import threading
 import labtools_here  # noqa: F401
 from labtools import ncu
 from labtools.files import BUILD, ROOT, STEPS
-from labtools.machine import NVCC, find_profiler, ready
+from labtools.machine import NVCC, find_profiler, parser_of, ready
 from labtools.process import attempt, fail, reason, run, warn
 from labtools.table import update, write_table
 from labtools.tracer import NotPossible, quartiles, time_of, trace
@@ -230,7 +228,6 @@ def changed(text, step, change, folder):
 def make_sources(folder, guides):
     """[(variant, source)] of these guides. Says which variants cannot be made, and ends if there is one."""
     sources, wrong = [], False
-    folder.mkdir(parents=True, exist_ok=True)
     for one in (variant for variant in variants() if variant.guide in guides):
         source = folder / (re.sub(r"[^\w=]+", "_", f"{one.guide[:2]}_{one.name}") + ".cu")
         text = solution_of(one.base)
@@ -426,10 +423,7 @@ def measure_large(lab):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--write", metavar="DIR", type=pathlib.Path)
-    what.add_argument("--sources", metavar="DIR", type=pathlib.Path)
+    parser = parser_of(__doc__)
     parser.add_argument("--steps", default="")
     arguments = parser.parse_args()
     wanted = [word for word in arguments.steps.split(",") if word]
@@ -438,9 +432,6 @@ def main():
         parser.error(f"--steps {arguments.steps}: no guide of these has experiments")
     if not shutil.which("patch"):
         fail("patch was not found")
-    if arguments.sources:
-        print(f"{len(make_sources(arguments.sources, guides))} variants can be made")
-        return
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         measure(arguments.write, make_sources(folder, guides), folder, bool(wanted))

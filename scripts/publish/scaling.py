@@ -10,11 +10,9 @@ Before anything is timed the validator must call it right: at n = 4099 with ever
 largest number also at the step's own n.
 """
 
-import argparse
 import collections
 import math
 import os
-import pathlib
 import re
 import signal
 import sys
@@ -22,7 +20,7 @@ import sys
 import labtools_here  # noqa: F401
 from labtools import scaling_table
 from labtools.files import BUILD, STEPS
-from labtools.machine import ready
+from labtools.machine import parser_of, ready
 from labtools.process import TIMED_OUT, attempt, fail, must_write, printed_by, reason, run
 from labtools.scaling_table import STRONG, WEAK
 from labtools.table import write_table
@@ -163,9 +161,7 @@ def write_rows(path, facts, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
-    out = parser.parse_args().write
+    out = parser_of(__doc__).parse_args().write
     # Jobs are sessions of their own: who ends this program, as timeout does, ends them by it alone.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     facts, _ = ready(out, ["bin/ranks", "bin/validate", *(f"bin/solution_{STEPS[step]}" for step in (BASE, *JOBS))])

@@ -5,13 +5,12 @@
                           DIR/tracer.tsv. nsys is looked for where `make nsys` does; LAB_NSYS names another
 """
 
-import argparse
 import pathlib
 import tempfile
 
 import labtools_here  # noqa: F401
 from labtools.files import BUILD, steps
-from labtools.machine import ready
+from labtools.machine import parser_of, ready
 from labtools.process import fail, run
 from labtools.profile_tables import nsys_tables, options_of, times_of, unified_memory
 from labtools.table import write_table
@@ -47,9 +46,7 @@ def profiled(nsys, command, folder, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", metavar="DIR", type=pathlib.Path, required=True)
-    out = parser.parse_args().write
+    out = parser_of(__doc__).parse_args().write
     chosen = [step for step in steps() if step.needs == "cuda"]
     head, nsys = ready(out, [f"bin/solution_{step.name}" for step in chosen], "nsys")
     if not nsys:

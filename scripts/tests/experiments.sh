@@ -13,14 +13,21 @@ lab=$source_dir
 
 experiments --help
 expect_status 0 "--help"
-expect '^  experiments.py --sources DIR' "--help"
 experiments
 expect_status 2 "nothing asked for"
-experiments --write "$temp/results" --sources "$temp/sources"
-expect_status 2 "both asked for"
 
+cat >"$temp/sources.py" <<'END'
+import pathlib, sys
+sys.path.insert(0, sys.argv[2])
+import experiments
+sys.argv[0] = "experiments.py"
+made = experiments.make_sources(pathlib.Path(sys.argv[1]), {one.guide for one in experiments.variants()})
+print(f"{len(made)} variants can be made")
+END
+mkdir "$temp/sources"
+sources() { run python3 "$temp/sources.py" "$temp/sources" "$lab/scripts/publish"; }
 # The variants of the solutions as they are now.
-experiments --sources "$temp/sources"
+sources
 expect_status 0 "the variants can be made"
 tiles=$(find "$lab/validate/tests/bank/right/09_shared_tile" -name 'tile_by_*.patch' | wc -l)
 expect "^$((79 + tiles)) variants can be made" "the variants can be made"
@@ -40,7 +47,7 @@ copy_tree "$lab"
 sed -i -e 's/CUDA_CHECK(cudaMemset(sum, 0, sizeof(double)));/&\n  &/' \
   -e 's/thread_sum += change/thread_sum = thread_sum + change/' "$lab"/solutions/08_*/jacobi.cu
 sed -i 's/^constexpr int kAhead = \([0-9]*\);/constexpr int kAhead = 1 + \1;/' "$lab"/solutions/12_*/jacobi.cu
-experiments --sources "$temp/sources"
+sources
 expect_status 1 "a solution that has changed"
 expect '^experiments.py: 12_register_march, kAhead=1: solutions/12_.* has 0 times, and not once: ' "a constant that is gone"
 expect '^experiments.py: 08_cub_reduction, sum_on_host: solutions/08_.* has 2 times, and not once: CUDA_CHECK' "a text"
