@@ -23,7 +23,9 @@ void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>&
   static auto& last_pointers = *new std::map<std::string, std::vector<const void*>>;  // by the line
   if (!trace_is_wanted()) return;
   std::vector<const void*> now;
-  for (const PointerArgument& argument : pointers) now.push_back(argument.pointer);
+  for (const PointerArgument& argument : pointers) {
+    if (!argument.member) now.push_back(argument.pointer);
+  }
   const auto [known, is_new] = last_pointers.try_emplace(text(config.where), now);
   if (!is_new && known->second != now) note("arguments", "other pointers");
   known->second = now;
@@ -51,11 +53,12 @@ void note_copy(const void* to, const void* from, std::size_t bytes) {
 }
 
 void note_host_access(const void* p) {
+  if (!trace_is_wanted()) return;
   // The fields are filled point by point: most accesses go to the allocation of the one before.
   static const Allocation* last = nullptr;
   static TraceRow* row = nullptr;
   if (last && !last->freed && p >= last->begin && p < last->end()) {
-    if (row) ++row->count;
+    ++row->count;
     return;
   }
   const Allocation* a = find_allocation(p);

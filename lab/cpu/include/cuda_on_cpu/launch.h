@@ -8,6 +8,7 @@
 #include <cuda_on_cpu/where.h>
 
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <tuple>
 #include <type_traits>
@@ -30,6 +31,7 @@ struct PointerArgument {
   const void* pointer;
   int number;
   bool writable;  // not a pointer to const
+  bool member;    // of an object: what stands there may also be something else
 };
 
 /// Queues a kernel: `run_thread` is its code for one thread. A bad configuration is an error, which
@@ -38,19 +40,25 @@ cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run
                            const std::vector<PointerArgument>& pointers);
 
 template <class T>
-PointerArgument pointer_argument(int number, const T& argument) {
+void add_pointers(const T& argument, int number, std::vector<PointerArgument>& found) {
   using Type = std::decay_t<T>;
   using Target = std::remove_pointer_t<Type>;
   if constexpr (std::is_pointer_v<Type> && !std::is_function_v<Target>) {
-    return {(const void*)argument, number, !std::is_const_v<Target>};
-  } else {
-    return {nullptr, number, false};
+    found.push_back({(const void*)argument, number, !std::is_const_v<Target>, false});
+  } else if constexpr (std::is_class_v<Type> && std::is_trivially_copyable_v<Type>) {
+    const void* members[sizeof(Type) / sizeof(void*) + 1];
+    std::memcpy(members, &argument, sizeof(Type));
+    for (std::size_t k = 0; k < sizeof(Type) / sizeof(void*); ++k) {
+      found.push_back({members[k], number, false, true});
+    }
   }
 }
 template <class... T>
 std::vector<PointerArgument> find_pointers(const T&... arguments) {
   [[maybe_unused]] int number = 0;
-  return {pointer_argument(++number, arguments)...};
+  std::vector<PointerArgument> found;
+  (add_pointers(arguments, ++number, found), ...);
+  return found;
 }
 
 /// A literal nullptr among the arguments. The compiler must not know that it is one: what a kernel

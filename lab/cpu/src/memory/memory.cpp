@@ -423,8 +423,12 @@ const Allocation* check_argument(const PointerArgument& argument, const LaunchCo
          " of the launch points to memory that was freed at ", a->freed_at);
   }
   if (a) return a;
+  host_argument(argument, config);
+}
+
+void host_argument(const PointerArgument& argument, const LaunchConfig& config) {
   Report report = cuda_on_cpu::report("host_argument", config.where);
-  report.array = joined("argument ", argument.number);
+  report.array = joined(argument.member ? "a member of argument " : "argument ", argument.number);
   fail(report, report.array,
        " of the launch points to host memory, which no kernel can use: take memory from cudaMalloc "
        "or cudaMallocManaged");

@@ -68,6 +68,8 @@ void open_memory(const Allocation* a);
 /// The memory that a kernel's argument points to, null for a null pointer. Ends
 /// the program if no kernel can use it.
 const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config);
+/// Ends the program: this argument points to memory of the host.
+[[noreturn]] void host_argument(const PointerArgument& argument, const LaunchConfig& config);
 
 /// After a kernel: ends the program if something has been written before an allocation or after
 /// it, in what is left of its pages.

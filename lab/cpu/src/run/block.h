@@ -43,7 +43,8 @@ struct Pipeline {
 /// A kernel that was launched, with its arguments.
 struct Kernel {
   LaunchConfig config;
-  std::function<void()> run_thread;  // the kernel's code for the thread that threadIdx names
+  std::function<void()> run_thread;      // the kernel's code for the thread that threadIdx names
+  std::vector<PointerArgument> members;  // of its arguments: where these point, no kernel can read
 
   std::uint64_t blocks() const {
     return std::uint64_t{config.grid.x} * config.grid.y * config.grid.z;

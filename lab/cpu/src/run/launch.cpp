@@ -65,11 +65,14 @@ cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run
   note_launch(config, pointers);
   if (!is_capturing(config.stream)) note("handed over", "kernel");
   std::vector<Use> uses;
+  const auto kernel = std::make_shared<Kernel>(Kernel{config, std::move(run_thread), {}});
   for (const PointerArgument& argument : pointers) {
-    if (const Allocation* a = check_argument(argument, config))
+    if (argument.member) {
+      kernel->members.push_back(argument);
+    } else if (const Allocation* a = check_argument(argument, config)) {
       uses.push_back({a, argument.writable});
+    }
   }
-  const auto kernel = std::make_shared<Kernel>(Kernel{config, std::move(run_thread)});
   auto run = [kernel] {
     const std::size_t before = shared_variable_bytes();
     run_kernel(*kernel);

@@ -79,7 +79,13 @@ void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment,
   const bool shared = shared_offset(block->shared_memory_begin(), p).has_value();
   const bool own = p >= &__data_start && p < &_end;
   const Allocation* in = shared || own ? nullptr : nearest_allocation(p);
-  if (!shared && !own && !in) return;  // no memory that CUDA gave
+  if (!shared && !own && !in) {  // no memory that CUDA gave: a local variable of the engine, or ...
+    for (const PointerArgument& member : block->kernel().members) {
+      const char* begin = static_cast<const char*>(member.pointer);
+      if (p >= begin && p < begin + sizeof(void*)) host_argument(member, block->kernel().config);
+    }
+    return;
+  }
   const bool compares = kind == Access::compare;
   const bool uses = kind == Access::read || kind == Access::atomic || compares;
   if (kind == Access::exchange || compares) kind = Access::atomic;

@@ -1,6 +1,7 @@
 // expect: misaligned_by_eight.cu:@load: .*is not? (a )?multiple of .*\(kernel launched at line
 //         @launch, block \(0,0,0\), thread \(0,0,0\)\)
 // variant: watched
+// compiler: g\+\+
 
 #include <check.h>
 

@@ -2,6 +2,7 @@
 //         byte 8 of the 80 bytes that cudaMalloc gave at line @malloc \(kernel launched at line
 //         @launch, block \(0,0,0\), thread \(0,0,0\)\)
 // variant: watched
+// compiler: g\+\+
 
 #include <check.h>
 
