@@ -12,6 +12,7 @@ import pathlib
 import re
 import tempfile
 
+import labtools_here  # noqa: F401
 from labtools import ncu
 from labtools.files import BUILD, ROOT, clinic_kernels
 from labtools.machine import NVCC, parser_of, ready

@@ -12,6 +12,7 @@ import pathlib
 import re
 import tempfile
 
+import labtools_here  # noqa: F401
 from labtools import ncu
 from labtools.files import BUILD, ROOT, steps_with_kernels
 from labtools.machine import parser_of, ready

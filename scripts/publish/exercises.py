@@ -21,6 +21,7 @@ import re
 import sys
 import tempfile
 
+import labtools_here  # noqa: F401
 from labtools.files import ROOT, steps
 from labtools.process import attempt, fail, printed_by
 

@@ -24,6 +24,7 @@ import sys
 import tempfile
 import threading
 
+import labtools_here  # noqa: F401
 from labtools import ncu
 from labtools.files import BUILD, ROOT, STEPS
 from labtools.machine import NVCC, find_profiler, parser_of, ready

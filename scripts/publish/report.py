@@ -23,6 +23,7 @@ import pathlib
 import sys
 import tempfile
 
+import labtools_here  # noqa: F401
 from labtools.files import BUILD, ROOT, by_cycles, steps
 from labtools.machine import gpu_here
 from labtools.process import fail, must_write, warn

@@ -17,6 +17,7 @@ import re
 import signal
 import sys
 
+import labtools_here  # noqa: F401
 from labtools import scaling_table
 from labtools.files import BUILD, STEPS
 from labtools.machine import parser_of, ready

@@ -15,6 +15,7 @@ import pathlib
 import re
 import string
 
+import labtools_here  # noqa: F401
 from blocks.inline import MARKED, replace_numbers
 from labtools.files import BUILD, ROOT
 from labtools.process import fail, must_write

@@ -22,6 +22,7 @@ Each text has pairs of markers, and what stands between them comes from a file:
 import argparse
 import sys
 
+import labtools_here  # noqa: F401
 from blocks import inline, ladder, measured, scaling, tools
 from blocks.published import LADDER, SCALING, is_job
 from labtools import scaling_table

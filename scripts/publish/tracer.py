@@ -8,6 +8,7 @@
 import pathlib
 import tempfile
 
+import labtools_here  # noqa: F401
 from labtools.files import BUILD, steps
 from labtools.machine import parser_of, ready
 from labtools.process import fail, run

@@ -19,6 +19,7 @@ import re
 import shutil
 import sys
 
+import labtools_here  # noqa: F401
 from labtools.files import BUILD, ROOT, steps
 from labtools.guide import without_comments
 from labtools.process import fail, run

@@ -18,6 +18,7 @@ import sys
 import textwrap
 import time
 
+import labtools_here  # noqa: F401
 from labtools.numbers import significant
 from labtools.process import fail, must_write
 from learners import Lab, Unreadable, class_folder, number_of

@@ -23,6 +23,7 @@ import shutil
 import subprocess
 import tempfile
 
+import labtools_here  # noqa: F401
 from confined import Confined, Limits
 from labtools.files import ROOT, STEPS, steps
 from labtools.machine import gpu_here

@@ -175,6 +175,7 @@ expect_status 0 "nothing fails"
 cat >"$temp/read.py" <<'END_OF_READ'
 import ast, pathlib, sys
 sys.path.insert(0, sys.argv[1])
+import labtools_here
 from blocks import inline, published
 from labtools.table import Table
 inline.tables[published.EXPERIMENTS] = Table(pathlib.Path(sys.argv[2]))

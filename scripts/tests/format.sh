@@ -42,8 +42,8 @@ check_text() {
 
 code=()
 for file in "${files[@]}"; do
-  # Files that are empty, or not text, have no form; nor has a link to a folder.
-  LC_ALL=C grep -d skip -qI '' "$file" || continue
+  # Files that are empty, or not text, have no form.
+  LC_ALL=C grep -qI '' "$file" || continue
   check_text "$file"
   if is_code "$file"; then
     code+=("$file")

@@ -94,7 +94,7 @@ tracked_files() {
     git -C "$source_dir" -c core.quotePath=off ls-files | existing
   else
     find "$source_dir" \( -name .git -o -path "$source_dir/build*" -o -name __pycache__ \
-      -o -path "$source_dir/results/local" \) -prune -o \( -type f -o -type l \) -printf '%P\n' | sort
+      -o -path "$source_dir/results/local" \) -prune -o -type f -printf '%P\n' | sort
   fi
 }
 
@@ -102,7 +102,7 @@ tracked_files() {
 existing() {
   local file
   while IFS= read -r file; do
-    if [[ -e $source_dir/$file ]]; then printf '%s\n' "$file"; fi
+    if [[ -f $source_dir/$file ]]; then printf '%s\n' "$file"; fi
   done
 }
 

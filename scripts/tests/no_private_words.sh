@@ -10,7 +10,7 @@ before='(^|[^[:alnum:]_./}>-])'
 private="$before/(work|root|farm)/|$before/home/[[:alnum:]_.-]+/"
 mapfile -t files < <(tracked_files)
 ((${#files[@]} > 0)) || fail "no file was found at all"
-if found=$(grep -d skip -nIE -- "$private" "${files[@]}" /dev/null); then
+if found=$(grep -nIE -- "$private" "${files[@]}" /dev/null); then
   fail "paths that exist on one machine only:" "${found//$'\n'/$'\n'        }"
 fi
 finish "${#files[@]} files"

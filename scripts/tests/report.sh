@@ -269,7 +269,7 @@ printf '# gpu\tH200\nstep\tmpoints_per_s\n00_serial\t900\n' >"$temp/published/la
 for case in "H200 here published" "none here"; do
   read -r gpu names <<<"$case"
   read -r -a folders <<<"$names"
-  run python3 -c 'import pathlib, sys; sys.path.insert(0, sys.argv[1])
+  run python3 -c 'import pathlib, sys; sys.path.insert(0, sys.argv[1]); import labtools_here
 from page import parts
 print(parts.find_table([pathlib.Path(f) for f in sys.argv[2:]], "ladder.tsv").fact("gpu"))' \
     "$source_dir/scripts/publish" "${folders[@]/#/$temp/}"
