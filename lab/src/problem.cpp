@@ -59,7 +59,7 @@ void for_each_block(const FetchRows& fetch, int n,
   // shows.
   constexpr int kValues = 1 << 20;
   const int most = std::min(n, std::max(16, kValues / n));
-  // Behind them there is room for rows that come with their padding: so it shows, and damages nothing.
+  // Behind them there is room for rows that come with their padding: it shows, and damages nothing.
   constexpr float kUntouched = -4.0e-32f;
   std::vector<float> rows(static_cast<std::size_t>(most) * (n + 32));
   for (int first = 0; first < n; first += most) {

@@ -53,12 +53,11 @@ void note_copy(const void* to, const void* from, std::size_t bytes) {
 }
 
 void note_host_access(const void* p) {
-  if (!trace_is_wanted()) return;
   // The fields are filled point by point: most accesses go to the allocation of the one before.
   static const Allocation* last = nullptr;
   static TraceRow* row = nullptr;
   if (last && !last->freed && p >= last->begin && p < last->end()) {
-    ++row->count;
+    if (row) ++row->count;
     return;
   }
   const Allocation* a = find_allocation(p);

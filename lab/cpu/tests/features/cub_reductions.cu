@@ -86,6 +86,22 @@ void items() {
   CHECK_EQUAL(out[1], 191);
 }
 
+// Storage that CUB brings along.
+__global__ void own_storage_kernel(double* out) {
+  using Reduce = cub::BlockReduce<double, 64>;
+  const double sum = Reduce().Sum(double(threadIdx.x));
+  __syncthreads();
+  const double most = Reduce().Reduce(double(threadIdx.x), Larger());
+  if (threadIdx.x == 0) out[blockIdx.x] = sum + 1000 * most;
+}
+
+void own_storage() {
+  Array<double> out(3);
+  own_storage_kernel<<<3, 64>>>(out.data());
+  FINISHED();
+  for (int b = 0; b < 3; ++b) CHECK_EQUAL(out[b], 63 * 64 / 2 + 63000);
+}
+
 // The sums of the warps, and of parts of them.
 __global__ void warp_kernel(const double* in, double* sums, int* most_of_eight) {
   using Reduce = cub::WarpReduce<double>;
@@ -178,6 +194,7 @@ __global__ void functions_kernel(int* out) {
 
 int main() {
   items();
+  own_storage();
   block<cub::BLOCK_REDUCE_WARP_REDUCTIONS, int, 128, 1, 1>();
   block<cub::BLOCK_REDUCE_WARP_REDUCTIONS, double, 32, 4, 1>();
   block<cub::BLOCK_REDUCE_RAKING, double, 8, 4, 3>();

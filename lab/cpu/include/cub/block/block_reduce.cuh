@@ -24,6 +24,8 @@ class BlockReduce {
   };
 
   explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
+  /// With storage of its own, which all such reductions of this type in a block share.
+  BlockReduce() : storage_(own_storage()) {}
 
   // The result is thread 0's alone; the others get a value without meaning.
   T Sum(T value, int valid_threads = kThreads, CUDA_ON_CPU_CALLER) {
@@ -65,6 +67,11 @@ class BlockReduce {
   }
 
  private:
+  static TempStorage& own_storage() {
+    static cuda_on_cpu::SharedVariable<TempStorage> storage("storage of cub::BlockReduce");
+    return storage.here();
+  }
+
   TempStorage& storage_;
 };
 
