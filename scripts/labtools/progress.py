@@ -54,7 +54,7 @@ def kept(name):
 
 
 def remember(name, *fields):
-    """These fields are a line more of a file in results/local."""
+    """These fields are a line more of a file in results/local. Returns whether they could be written."""
     path = ROOT / "results/local" / name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,6 +62,8 @@ def remember(name, *fields):
             file.write("\t".join(fields) + "\n")
     except OSError:
         warn(f"results/local/{name}: cannot be written, so this is not remembered")
+        return False
+    return True
 
 
 def mpi_here():

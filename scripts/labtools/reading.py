@@ -134,7 +134,8 @@ def predict(reader):
             break
         if answer not in (None, answers[k]):
             answers[k] = answer
-            remember("predictions.tsv", step, *answers)
+            if not remember("predictions.tsv", step, *answers):
+                sys.exit(4)
     print()
     if any(is_done(row) for row in rows() if row.step == step):
         reader.compared()

@@ -34,6 +34,15 @@ need_commands() {
 }
 need_commands awk cmp cut date df diff find grep head mktemp nproc sed sha256sum sort tail timeout tr wc
 
+# A variable on make's command line that no verb knows is a slip of the pen.
+if [[ ${MAKEFLAGS:-} == *"-- "* ]]; then
+  for word in ${MAKEFLAGS#*-- }; do
+    [[ $word =~ ^([A-Z_]+)= && $word != LAB_* && $word != CMAKE_* ]] || continue
+    grep -rqE "(^|[^A-Z_])${BASH_REMATCH[1]}(=|[:-]-|\})" "$lab_root"/{Makefile,scripts/verbs,scripts/lib,lab/cmake} ||
+      die $exit_bad_usage "${BASH_REMATCH[1]}: there is no such variable (make help)"
+  done
+fi
+
 # labtool NAME ARGUMENT...: a program of scripts/labtools.
 labtool() { PYTHONPATH=$lab_root/scripts PYTHONDONTWRITEBYTECODE=1 python3 -m "labtools.$1" "${@:2}"; }
 

@@ -99,6 +99,12 @@ run "$goals" --name 01_nvtx "$temp/made"
 expect 'copy_field, 7 times each; jacobi_sweep is opened 7 times and never closed$' "ranges without a pop"
 expect_no 'Push a range at the beginning' "ranges without a pop"
 
+# A default that no grid has.
+made "echo '  --n N  points per side (default -8192)'"
+run "$goals" --name 07_beyond_l2 "$temp/made"
+expect '^  Goal MISSED: both fields are 4 times the L2 cache or more$' "a negative default"
+expect '^    kDefaultN is -8192, and a grid has 3 to 1048576 points per side$' "a negative default"
+
 # One kernel of two that is not coalesced: it is named, and idx is not blamed.
 mkdir "$temp/source"
 printf '  %s\n' 'jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, n);' \

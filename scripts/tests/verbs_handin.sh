@@ -54,6 +54,11 @@ row 01_nvtx "edited, not checked since" - - - - "edited since"
 
 # Bad input, and no place to write.
 cp "$file" "$temp/before"
+# shellcheck disable=SC2016
+run bash -c 'trap "" XFSZ && ulimit -f 1 && exec make --no-print-directory -C "$1" handin CODE=1 OUT="$2"' _ "$lab" "$file"
+expect '^handin.sh: OUT=.*: cannot be written$' "no room for the whole file"
+expect 'Error 4$' "no room for the whole file"
+cmp -s "$file" "$temp/before" || fail "no room for the whole file: the one before is gone"
 handin CODE=2
 said_one_line '^handin.sh: CODE=2: must be 1 or 0$' CODE=2
 handin NAME=$'two\tfields'

@@ -76,11 +76,12 @@ rm "$kept"
 run make_in "$lab" check STEP=01
 expect_no 'yours|below' "nothing was predicted"
 
-# Where it cannot be written, that is said, and the questions go on.
+# Where it cannot be written, that is said, and no answer is called kept.
 rm -r "$lab/results/local"
 printf 'a file\n' >"$lab/results/local"
 predict 'a\nb\n' STEP=01
-expect_status 0 "nothing can be kept"
+expect 'Error 4$' "nothing can be kept"
+expect_no 'Answers kept' "nothing can be kept"
 expect '^predict.sh: results/local/predictions.tsv: cannot be written, so this is not remembered$' "nothing can be kept"
 rm "$lab/results/local"
 

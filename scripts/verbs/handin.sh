@@ -25,14 +25,14 @@ table=$(labtool progress table)
 partial=$out.$$
 trap 'rm -f "$partial"' EXIT
 write() {
-  printf '# handin\tJacobi porting lab\n# name\t%s\n# date\t%s\n' "$name" "$(date '+%Y-%m-%d %H:%M')"
-  printf 'step\tstate\tdate\twhere\tmistake\tms\n%s\n' "$table"
+  printf '# handin\tJacobi porting lab\n# name\t%s\n# date\t%s\n' "$name" "$(date '+%Y-%m-%d %H:%M')" || return 1
+  printf 'step\tstate\tdate\twhere\tmistake\tms\n%s\n' "$table" || return 1
   if ((${CODE:-0})); then
     while IFS=$'\t' read -r step state _; do
       if [[ $state == unchanged || $state == "no task" || $state == missing ]]; then continue; fi
       read_step "$step"
-      printf '# code\texercises/%s\n' "$step/$step_source"
-      sed 's/^/> /' "$lab_root/exercises/$step/$step_source"
+      printf '# code\texercises/%s\n' "$step/$step_source" || return 1
+      sed 's/^/> /' "$lab_root/exercises/$step/$step_source" || return 1
     done <<<"$table"
   fi
 }

@@ -25,7 +25,7 @@ look() {
     missing+=("$name") packages+=("$package")
     if [[ $who == build ]]; then cannot_build=1; fi
   done <<END
-build|a C++ compiler|${CXX:-c++}|g++
+build|a C++ compiler${CXX:+ (CXX=$CXX)}|${CXX:-c++}|g++
 build|cmake|cmake|cmake
 build|make|make|make
 run|python3|python3|python3
