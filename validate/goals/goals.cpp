@@ -107,7 +107,12 @@ const std::vector<Goal>& goals() {
 void GoalCount::tell(const char* goal, const char* advice,
                      const std::function<Measured()>& measure) {
   try {
-    const Measured now = measure();
+    Measured now;
+    try {
+      now = measure();
+    } catch (const Missed& why) {
+      now.found = why.what();
+    }
     ++(now.reached ? reached : missed);
     std::printf("  Goal %s: %s\n    %s\n", now.reached ? "reached" : "MISSED", goal,
                 now.found.c_str());

@@ -54,10 +54,6 @@ std::string kernel_name(const std::string& path, int number) {
   return format("the kernel launched at line %d", number);
 }
 
-std::string key(const std::string& program, int n, int iterations) {
-  return format("%s %d %d", program.c_str(), n, iterations);
-}
-
 /// The rows of a table without its heading, whose first word is given.
 template <class Row>
 std::vector<Row> read_rows(const std::string& path, const char* heading) {
@@ -157,19 +153,23 @@ int Bench::default_n(const std::string& program) {
     const bool own = program == have.program && !have.on_cpu.empty();
     const int n = validate::default_n(own ? have.on_cpu : program);
     if (n == 0) throw NotMeasurable("its --help does not say the default n");
+    if (n < lab::kMinN || n > lab::kMaxN) {
+      throw Missed(format("kDefaultN is %d, and a grid has %d to %d points per side", n, lab::kMinN,
+                          lab::kMaxN));
+    }
     return n;
   }));
 }
 
-const Trace& Bench::traced(const std::string& name, std::vector<std::string> words, int n,
-                           int iterations) {
-  const auto found = traces_.find(name);
+const Trace& Bench::traced(const std::vector<std::string>& asked, int n, int iterations) {
+  const auto found = traces_.find(asked);
   if (found != traces_.end()) return found->second;
   const std::string rows = folder_.path() + "/trace.tsv", counts = folder_.path() + "/counts.tsv";
   std::remove(rows.c_str());
   std::remove(counts.c_str());
-  words.insert(words.begin(),
-               {"env", "LAB_TRACE_TSV=" + rows, "LAB_TRACE_QUIET=1", "LAB_CPU_COUNTS=" + counts});
+  std::vector<std::string> words = {"env", "LAB_TRACE_TSV=" + rows, "LAB_TRACE_QUIET=1",
+                                    "LAB_CPU_COUNTS=" + counts};
+  words.insert(words.end(), asked.begin(), asked.end());
   Trace trace;
   trace.n = n;
   trace.iterations = iterations;
@@ -178,7 +178,7 @@ const Trace& Bench::traced(const std::string& name, std::vector<std::string> wor
     trace.rows[row.table].push_back(row);
   }
   trace.kernels = read_counts(counts);
-  return traces_[name] = trace;
+  return traces_[asked] = trace;
 }
 
 const Trace& Bench::trace(const std::string& program, int n, int iterations) {
@@ -187,17 +187,15 @@ const Trace& Bench::trace(const std::string& program, int n, int iterations) {
   std::vector<std::string> words = command(program, n, iterations);
   words.insert(words.begin(), {"CUDA_INJECTION64_PATH=" + (have.on_gpu ? have.tracer : ""),
                                "NVTX_INJECTION64_PATH=" + have.tracer});
-  return traced(key(program, n, iterations), words, n > 0 ? n : default_n(program), iterations);
+  return traced(words, n > 0 ? n : default_n(program), iterations);
 }
 
 const Trace& Bench::traced_job(const std::string& setting, const std::string& program, int ranks,
                                int n, int iterations, const std::vector<std::string>& more) {
-  std::string name = format("job of %d ranks ", ranks) + key(program, n, iterations);
-  for (const std::string& word : more) name += " " + word;
   std::vector<std::string> words = command(program, n, iterations);
   words.insert(words.begin(), {setting, launcher(), std::to_string(ranks)});
   words.insert(words.end(), more.begin(), more.end());
-  return traced(name, words, n, iterations);
+  return traced(words, n, iterations);
 }
 
 const Trace& Bench::trace_job(int n, int iterations, int check_every) {
@@ -229,29 +227,19 @@ std::map<std::string, double> Bench::host_accesses(int n) {
   return accesses;
 }
 
-double Bench::timed(std::vector<std::string> words, int points, int iterations) const {
+double Bench::milliseconds(const std::string& program, int n, int iterations, int ranks) {
+  std::vector<std::string> words = command(program, n, iterations);
+  if (ranks > 0) words.insert(words.begin(), {launcher(), std::to_string(ranks)});
   const std::string dir = folder_.path() + "/record";
   words.insert(words.end(), {"--record-field", "none", "--record", dir});
   run(words);
   Record record;
   std::string error;
-  if (!read_record(dir, points, iterations, &record, &error)) {
+  if (!read_record(dir, n > 0 ? n : default_n(program), iterations, &record, &error)) {
     throw NotMeasurable("its record cannot be used: " + error);
   }
   if (!(record.median_ms > 0)) throw NotMeasurable("it was not timed");
   return record.median_ms;
-}
-
-double Bench::milliseconds(const std::string& program, int n, int iterations) {
-  return timed(command(program, n, iterations), n > 0 ? n : default_n(program), iterations);
-}
-
-double Bench::milliseconds_of_job(const std::string& program, int ranks, int n, int iterations) {
-  return remembered(format("ms %d ranks ", ranks) + key(program, n, iterations), [&] {
-    std::vector<std::string> words = command(program, n, iterations);
-    words.insert(words.begin(), {launcher(), std::to_string(ranks)});
-    return timed(words, n, iterations);
-  });
 }
 
 int Bench::ranks_with_gpus() {

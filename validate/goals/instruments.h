@@ -28,6 +28,10 @@ struct Instruments {
 };
 
 /// Why something cannot be measured here: "needs a GPU".
+/// Why a goal is missed before anything is measured.
+struct Missed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 struct NotMeasurable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -88,11 +92,9 @@ class Bench {
     return trace_watched(n, iterations).kernels;
   }
 
-  /// Milliseconds per iteration, median of a run at n (0: the program's own). Each call is a run.
-  double milliseconds(const std::string& program, int n, int iterations);
-
-  /// The same of a job of so many ranks.
-  double milliseconds_of_job(const std::string& program, int ranks, int n, int iterations);
+  /// Milliseconds per iteration, median of a run at n (0: the program's own); with ranks, of a job
+  /// of so many. Each call is a run.
+  double milliseconds(const std::string& program, int n, int iterations, int ranks = 0);
 
   /// The most ranks of have.ranks for which there are GPUs, one for each, and NCCL between them.
   int ranks_with_gpus();
@@ -109,9 +111,8 @@ class Bench {
   double copy_bandwidth() { return 1e9 * of_bandwidth("copy"); }
 
  private:
-  /// A run that is traced, remembered by this name; `words` begin with settings, "NAME=value".
-  const Trace& traced(const std::string& name, std::vector<std::string> words, int n,
-                      int iterations);
+  /// A run that is traced, remembered by its words: settings, "NAME=value", then the command.
+  const Trace& traced(const std::vector<std::string>& asked, int n, int iterations);
   const Trace& traced_job(const std::string& setting, const std::string& program, int ranks, int n,
                           int iterations, const std::vector<std::string>& more);
   /// The number of that name; made by `measure` where it is not known yet.
@@ -123,12 +124,11 @@ class Bench {
   }
   const Trace& trace_watched(int n, int iterations);
   double of_bandwidth(const std::string& name);
-  double timed(std::vector<std::string> command, int points, int iterations) const;
   ChildResult run(const std::vector<std::string>& command) const;
   std::vector<std::string> command(const std::string& program, int n, int iterations) const;
 
   TemporaryFolder folder_;
-  std::map<std::string, Trace> traces_;
+  std::map<std::vector<std::string>, Trace> traces_;
   std::map<std::string, double> numbers_;
 };
 

@@ -92,8 +92,8 @@ Measured host_waits_late(Bench* bench) {
 Measured scales(Bench* bench) {
   const int ranks = bench->ranks_with_gpus();
   const std::string& program = bench->have.program;
-  const double one = bench->milliseconds_of_job(program, 1, kScalingN, kScalingSweeps);
-  const double all = bench->milliseconds_of_job(program, ranks, kScalingN, kScalingSweeps);
+  const double one = bench->milliseconds(program, kScalingN, kScalingSweeps, 1);
+  const double all = bench->milliseconds(program, kScalingN, kScalingSweeps, ranks);
   const double efficiency = one / all / ranks;
   return measured(efficiency >= 0.85,
                   format("%d GPUs: %.3g times as fast as one, %.3g %% of %d, at n = %d", ranks,

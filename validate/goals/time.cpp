@@ -75,6 +75,16 @@ Measured share_of_copy(Bench* bench, int iterations, double least) {
                                          share, ms, n, 8e-6 * points(n) / ms));
 }
 
+/// How much of the time the ranges of an iteration cover, where it takes far longer than a range.
+double covered(Bench* bench) {
+  constexpr int kN = 256, kIterations = 5;
+  double in_ranges = 0;
+  for (const TraceRow& range : bench->trace(bench->have.program, kN, kIterations).table("nvtx")) {
+    if (range.count == kIterations) in_ranges += 1e-6 * range.total_ns;
+  }
+  return in_ranges / (kIterations * bench->milliseconds(bench->have.program, kN, kIterations));
+}
+
 /// How often something was noted in that many sweeps.
 double on_the_cpu(Bench* bench, const char* table, const std::string& name,
                   int sweeps = kCountedSweeps) {
@@ -102,10 +112,15 @@ Measured ranges_in_loop(Bench* bench) {
   const std::string found =
       names.empty() ? "none" : join(names) + format(", %d times each", trace.iterations);
   const std::string open = open_ranges(trace);
-  return measured(names.size() >= 2,
+  const double share = names.size() >= 2 ? covered(bench) : 0;
+  const bool empty = names.size() >= 2 && share < 0.5;
+  return measured(names.size() >= 2 && !empty,
                   format("in %d iterations: ", trace.iterations) + found + too_often +
+                      (empty ? format("; they cover %.2g %% of an iteration", 100 * share) : "") +
                       (open.empty() ? "" : "; " + open),
-                  !open.empty()       ? kCloseRanges
+                  !open.empty() ? kCloseRanges
+                  : empty ? "Is the work between the push and the pop? (An object that pops the "
+                            "range at its end needs a name, or it ends at once.)"
                   : too_often.empty() ? ""
                   : in_a_loop         ? "Is one pushed inside a loop over rows or columns? It "
                                         "belongs before the outer loop, and its pop after it."
@@ -132,7 +147,8 @@ Measured ranges_closed(Bench* bench) {
 
 Measured work_outweighs_start(Bench* bench) {
   constexpr int kIterations = 10, kRunIterations = 288;
-  need_gpu(bench, "needs a GPU, whose start-up has to be outweighed");
+  const int n = bench->default_n(bench->have.program);
+  need_gpu(bench, format("needs a GPU, whose start-up has to be outweighed; n is %d here", n));
   const Trace& trace = bench->trace(bench->have.program, 0, kIterations);
   double in_loop = 0;
   for (const TraceRow& range : trace.table("nvtx")) {

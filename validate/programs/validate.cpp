@@ -173,7 +173,7 @@ void print_thoughts(const std::string& source) {
   if (const int line = validate::int_index_in(source)) {
     std::printf(
         "  Right up to n = 46340. Larger grids have more points than an int can count, and line %d "
-        "multiplies ints (std::size_t(j) * n is large enough).\n",
+        "multiplies ints (std::size_t(n) * n is large enough).\n",
         line);
   }
 }

@@ -224,13 +224,19 @@ int int_index_in(const std::string& source) {
       R"(\bidx\s*\((\s*(const\s+)?int(\s+const)?\s+\w+\s*[,)]){3}[^;{]*\{\s*return\b([^;]*);)");
   static const std::regex wide(
       "size_t|long|int64|ptrdiff|double|float|unsigned|auto|[0-9][uUlLzZ]|\\w\\s*\\(");
+  // n * n * sizeof(float): the first product is one of ints.
+  static const std::regex bytes(R"([=(,]\s*n\s*\*\s*n\s*\*\s*sizeof\b)");
   const std::string code = plain_code(source);
+  const auto line_of = [&](std::ptrdiff_t place) {
+    return 1 + static_cast<int>(std::count(code.begin(), code.begin() + place, '\n'));
+  };
   std::smatch found;
-  if (!std::regex_search(code, found, function)) return 0;
-  const std::string value = found[4];
-  if (value.find('*') == std::string::npos || std::regex_search(value, wide)) return 0;
-  const auto begin = code.begin(), end = begin + found.position(4);
-  return 1 + static_cast<int>(std::count(begin, end, '\n'));
+  if (std::regex_search(code, found, function)) {
+    const std::string value = found[4];
+    const bool product = value.find('*') != std::string::npos;
+    if (product && !std::regex_search(value, wide)) return line_of(found.position(4));
+  }
+  return std::regex_search(code, found, bytes) ? line_of(found.position()) : 0;
 }
 
 long constant_in(const std::string& source, const std::string& name) {

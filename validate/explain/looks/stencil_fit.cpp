@@ -54,83 +54,68 @@ bool solve(std::vector<double> a, std::vector<double> b, int size, std::vector<d
   return true;
 }
 
-class Fitter {
- public:
-  Fitter(const std::vector<float>& before, const std::vector<float>& after, const Cells& cells)
-      : before_(before), after_(after), cells_(cells), n_(cells.n()) {}
-
-  StencilFit fit(std::vector<Term> terms) const {
-    StencilFit result;
-    const int size = static_cast<int>(terms.size());
-    const std::vector<std::pair<int, int>> points = points_for(terms);
-    if (points.size() < 2 * terms.size()) return result;
-    std::vector<double> a(size * size, 0.0), b(size, 0.0), values(size);
-    const std::size_t stride = points.size() / kMaxEquations + 1;
-    for (std::size_t p = 0; p < points.size(); p += stride) {
-      const auto [i, j] = points[p];
-      for (int k = 0; k < size; ++k) values[k] = value(terms[k], i, j);
-      for (int k = 0; k < size; ++k) {
-        b[k] += values[k] * at(after_, i, j);
-        for (int m = 0; m < size; ++m) a[k * size + m] += values[k] * values[m];
-      }
-    }
-    std::vector<double> x;
-    if (!solve(a, b, size, &x)) return result;
-    for (int k = 0; k < size; ++k) {
-      terms[k].factor = simple(x[k]);
-      if (std::fabs(x[k]) > kZero) result.terms.push_back(terms[k]);
-    }
-    result.found = explains_all(result.terms, points.size());
-    return result;
-  }
-
- private:
-  double at(const std::vector<float>& field, int i, int j) const {
-    return field[static_cast<std::size_t>(j) * n_ + i];
-  }
-  bool inside(int i, int j) const { return i >= 0 && j >= 0 && i < n_ && j < n_; }
-  double value(const Term& term, int i, int j) const {
-    return at(term.new_field ? after_ : before_, i + term.di, j + term.dj);
-  }
-  bool in_reach(const std::vector<Term>& terms, int i, int j) const {
-    return std::all_of(terms.begin(), terms.end(),
-                       [&](const Term& t) { return inside(i + t.di, j + t.dj); });
-  }
-
-  std::vector<std::pair<int, int>> points_for(const std::vector<Term>& terms) const {
+/// The terms that give the points of `cells` in `after`, each with its factor.
+StencilFit fit(const Field& before, const Field& after, const Cells& cells,
+               std::vector<Term> terms) {
+  const int n = cells.n(), size = static_cast<int>(terms.size());
+  const auto at = [n](const Field& field, int i, int j) -> double {
+    return field[static_cast<std::size_t>(j) * n + i];
+  };
+  const auto value = [&](const Term& term, int i, int j) {
+    return at(term.new_field ? after : before, i + term.di, j + term.dj);
+  };
+  /// Those whose terms lie inside of the field.
+  const auto points_for = [&](const std::vector<Term>& some) {
     std::vector<std::pair<int, int>> points;
-    for (int j = 1; j < n_ - 1; ++j) {
-      for (int i = 1; i < n_ - 1; ++i) {
-        if (!cells_.has(i, j) || !in_reach(terms, i, j)) continue;
+    for (int j = 1; j < n - 1; ++j) {
+      for (int i = 1; i < n - 1; ++i) {
+        const bool in_reach = std::all_of(some.begin(), some.end(), [&](const Term& term) {
+          const int a = i + term.di, b = j + term.dj;
+          return a >= 0 && b >= 0 && a < n && b < n;
+        });
+        if (!cells.has(i, j) || !in_reach) continue;
         // Values that are none would spoil all sums.
-        if (!std::isfinite(at(after_, i, j))) return {};
+        if (!std::isfinite(at(after, i, j))) return std::vector<std::pair<int, int>>();
         points.push_back({i, j});
       }
     }
     return points;
-  }
+  };
 
-  /// Of all points whose terms lie inside of the field; at least as many as were fitted.
-  bool explains_all(const std::vector<Term>& terms, std::size_t at_least) const {
-    const double largest = largest_of(before_);
-    const std::vector<std::pair<int, int>> points = points_for(terms);
-    return points.size() >= at_least && std::all_of(points.begin(), points.end(), [&](auto point) {
-             const auto [i, j] = point;
-             double sum = 0, size = 0;
-             for (const Term& term : terms) {
-               sum += term.factor * value(term, i, j);
-               size += std::fabs(term.factor);
-             }
-             // Four roundings or so; and false for NaN.
-             return std::fabs(sum - at(after_, i, j)) <= 1e-6 * largest * std::max(1.0, size);
-           });
+  StencilFit result;
+  std::vector<std::pair<int, int>> points = points_for(terms);
+  const std::size_t at_least = points.size();
+  if (at_least < 2 * terms.size()) return result;
+  std::vector<double> a(size * size, 0.0), b(size, 0.0), values(size), x;
+  for (std::size_t p = 0; p < at_least; p += at_least / kMaxEquations + 1) {
+    const auto [i, j] = points[p];
+    for (int k = 0; k < size; ++k) values[k] = value(terms[k], i, j);
+    for (int k = 0; k < size; ++k) {
+      b[k] += values[k] * at(after, i, j);
+      for (int m = 0; m < size; ++m) a[k * size + m] += values[k] * values[m];
+    }
   }
-
-  const std::vector<float>& before_;
-  const std::vector<float>& after_;
-  const Cells& cells_;
-  const int n_;
-};
+  if (!solve(a, b, size, &x)) return result;
+  for (int k = 0; k < size; ++k) {
+    terms[k].factor = simple(x[k]);
+    if (std::fabs(x[k]) > kZero) result.terms.push_back(terms[k]);
+  }
+  // The fewer terms are, the more points have all of them inside of the field.
+  points = points_for(result.terms);
+  const double largest = largest_of(before);
+  result.found = points.size() >= at_least;
+  for (const auto& [i, j] : points) {
+    if (!result.found) break;
+    double sum = 0, weight = 0;
+    for (const Term& term : result.terms) {
+      sum += term.factor * value(term, i, j);
+      weight += std::fabs(term.factor);
+    }
+    // Four roundings or so; and false for NaN.
+    result.found &= std::fabs(sum - at(after, i, j)) <= 1e-6 * largest * std::max(1.0, weight);
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -173,7 +158,6 @@ int StencilFit::lacks_row() const {
 
 StencilFit fit_stencil(const std::vector<float>& before, const std::vector<float>& after,
                        const Cells& cells) {
-  const Fitter fitter(before, after, cells);
   // In the order in which the steps have them: east, north, west, south.
   const std::vector<Term> nearest = {
       {1, 0, 0, false}, {0, 1, 0, false}, {-1, 0, 0, false}, {0, -1, 0, false}, {0, 0, 0, false}};
@@ -186,10 +170,10 @@ StencilFit fit_stencil(const std::vector<float>& before, const std::vector<float
   for (int k = 0; k < 4; ++k) both.push_back({nearest[k].di, nearest[k].dj, 0, true});
   // Where the wrong points are all beside the field's edge, the wide neighbourhood is not there.
   for (const std::vector<Term>& terms : {wide, nearest}) {
-    const StencilFit fit = fitter.fit(terms);
-    if (fit.found) return fit;
+    const StencilFit found = fit(before, after, cells, terms);
+    if (found.found) return found;
   }
-  return fitter.fit(both);
+  return fit(before, after, cells, both);
 }
 
 }  // namespace validate

@@ -103,6 +103,8 @@ TEST(IntIndexTest, an_index_that_multiplies_ints) {
   EXPECT_EQ(validate::int_index_in("// here\n__host__ __device__ inline std::size_t idx(int i,\n"
                                    "    const int j, int n)\n{\n  return i + n * j;\n}"),
             5);
+  EXPECT_EQ(validate::int_index_in("int n;\ncudaMallocManaged(f, n * n * sizeof(float));"), 2);
+  EXPECT_EQ(validate::int_index_in("const size_t bytes =\n    n * n * sizeof(float);"), 1);
 }
 
 TEST(IntIndexTest, an_index_that_does_not) {
@@ -115,6 +117,7 @@ TEST(IntIndexTest, an_index_that_does_not) {
         "int idx(int i, int j, int n) { const size_t row = j; return row * n + i; }",
         "size_t idx(int i, int j, int n) { return place(j * n, i); }",
         "// int idx(int i, int j, int n) { return j * n + i; }",
+        "bytes = std::size_t(n) * n * sizeof(float);", "bytes = sizeof(float) * n * n;",
         "const float east = f[idx(i + 1, j, n)] * idx(i, j, n);", ""}) {
     EXPECT_EQ(validate::int_index_in(source), 0) << source;
   }

@@ -79,6 +79,7 @@ Answer two_residuals(const SumLook& look) {
   const bool raced = all.finding.is_race();
   return Answer("race_or_something_unset")
       .with("unset", all.patient.watched && !raced)
+      .with("of_cas", all.source.find("atomicCAS") != std::string::npos)
       .with("of_streams", look.has(kStreams) && !raced)
       .as(Strength::kSymptom);
 }
@@ -115,9 +116,11 @@ const Family kRaceMistakes = {
      {"line {line}: __shared__ in front of it"}},
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: {?!unset|a race, or a variable that was never "
-     "set|most likely {?late_sum|two checks share a sum, or a variable is not set|a variable that was never set}, as a "
-     "look at every access finds no race}",
-     {"{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
+     "set|most likely {?late_sum|two checks share a sum, or a variable is not set|{?of_cas|an addition by atomicCAS is "
+     "lost|a variable that was never set}}, as a look at every access finds no race}",
+     {"{?of_cas|atomicCAS: it adds nothing if another thread was faster. It is tried again, in a loop, until it "
+      "returns the value that it was to replace}",
+      "{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
       "host}|{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits "
       "for (cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}}", "{unset_sums}",
       "{?unset|{shared_additions}}"}},

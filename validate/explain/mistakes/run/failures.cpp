@@ -2,6 +2,7 @@
 // loops that end early, and what only several runs tell.
 
 #include <cmath>
+#include <cstdlib>
 
 #include "explain/evidence.h"
 #include "explain/mistakes/families.h"
@@ -28,7 +29,9 @@ Answer record(const Evidence& evidence) {
 
 Answer endless(const Evidence& evidence) {
   if (evidence.error.rfind("it did not end", 0) != 0) return {};
-  return evidence.says("it waits") ? Answer() : Answer("never_ends");
+  if (evidence.says("it waits")) return {};
+  const int limit = std::atoi(evidence.error.c_str() + sizeof("it did not end within ") - 1);
+  return Answer("never_ends").with("short", limit < 60);
 }
 
 /// What a GPU says, which names no line.
@@ -95,7 +98,7 @@ const Family kFailureMistakes = {
      {"the copy to `to`: there one row follows the other, n floats each{?pitch|, without padding (in cudaMemcpy2D the "
       "pitch of `to` is the width of a row, n * sizeof(float))}; in all it is rows * n * sizeof(float) bytes"}},
     {"never_ends", Strength::kModel, kAnyProgram, endless,
-     "it goes on for ever, or does far more work than n * n points need",
+     "it goes on for ever, or does far more work than n * n points need{?short|, or the time limit is too short}",
      {"{loop_condition}",
       "the loops in {sweep}: each ends{?kernels|, and a thread goes over its own points only, not over all points}",
       "{?slabs|whether all ranks perform the same exchanges and sums}"}},

@@ -67,7 +67,7 @@ Answer not_a_number(const SumLook& look) {
       .with("wait", late)
       .with("adds", adds)
       .with("padding", !parts && !late && look.has(kPitch))
-      .with("formula", other);
+      .with("computed", other);
 }
 
 /// Residuals that are the one before once more, and right ones between them: they are not computed
@@ -208,7 +208,7 @@ const Family kSumMistakes = {
       "{?!parts|where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; the same holds for a "
       "thread's own sum, and for one in shared memory: what was never set may be anything}",
       "{?padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
-      "{?formula|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large for "
+      "{?computed|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large for "
       "an int}"}},
     {"sum_is_reset_too_early", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0: line {line} resets {sum} {?copied|before line {other} copies it to the host|after the "
