@@ -35,13 +35,18 @@ need_commands() {
 need_commands awk cmp cut date df diff find grep head mktemp nproc sed sha256sum sort tail timeout tr wc
 
 # A variable on make's command line that no verb knows is a slip of the pen.
-if [[ ${MAKEFLAGS:-} == *"-- "* ]]; then
+refuse_unknown_variables() {
+  local word name
+  if [[ ${MAKEFLAGS:-} != *"-- "* ]]; then return; fi
   for word in ${MAKEFLAGS#*-- }; do
-    [[ $word =~ ^([A-Z_]+)= && $word != LAB_* && $word != CMAKE_* ]] || continue
-    grep -rqE "(^|[^A-Z_])${BASH_REMATCH[1]}(=|[:-]-|\})" "$lab_root"/{Makefile,scripts/verbs,scripts/lib,lab/cmake} ||
-      die $exit_bad_usage "${BASH_REMATCH[1]}: there is no such variable (make help)"
+    name=${word%%=*}
+    # Those of the tools are CXX and the like, or have a _ in their names.
+    [[ $word == *=* && $name =~ ^[A-Z]+$ && ! $name =~ ^(C|CXX|CUDA|LD)(FLAGS|CXX|ARCHS)?$ ]] || continue
+    grep -rqw "$name" "$lab_root"/{Makefile,scripts/{verbs,lib,teach,publish}} ||
+      die $exit_bad_usage "$name: there is no such variable (make help)"
   done
-fi
+}
+refuse_unknown_variables
 
 # labtool NAME ARGUMENT...: a program of scripts/labtools.
 labtool() { PYTHONPATH=$lab_root/scripts PYTHONDONTWRITEBYTECODE=1 python3 -m "labtools.$1" "${@:2}"; }

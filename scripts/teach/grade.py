@@ -152,6 +152,7 @@ def main():
     wanted = wanted_steps()
     limits = Limits(number_of("CHECK_LIMIT", 600, 86400), number_of("MEMORY", 8192, 1 << 22) * MIB,
                     number_of("DISK", 2048, 1 << 22) * MIB, 256)
+    os.environ.pop("MAKEFLAGS", None)  # the verbs that it calls do not know its own variables
     starts = Lab().starts
     with tempfile.TemporaryDirectory(prefix="jacobi-grade-", ignore_cleanup_errors=True) as scratch:
         os.chmod(scratch, 0o711)
