@@ -84,7 +84,8 @@ const Family kFailureMistakes = {
      {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is recorded"}},
     {"nothing_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "not one iteration was recorded: {?late|the loop ended while its last pass was still in flight, and nothing "
-     "records that pass; or the loop never begins|either the loop never begins, or it never calls run.record}",
+     "records that pass; or the loop never begins|the loop never begins, or it does not call run.record in each "
+     "iteration}",
      {"{?late|after the loop in main: run.record(...) of the last pass, when its sum has arrived; in the loop each "
       "turn records the previous pass|the loop in main: residual begins at infinity, iteration at 0, and each "
       "iteration ends with run.record(++iteration, residual)}"}},
