@@ -42,7 +42,7 @@ refuse_unknown_variables() {
     name=${word%%=*}
     # Those of the tools are CXX and the like, or have a _ in their names.
     [[ $word == *=* && $name =~ ^[A-Z]+$ && ! $name =~ ^(C|CXX|CUDA|LD)(FLAGS|CXX|ARCHS)?$ ]] || continue
-    grep -rqw "$name" "$lab_root"/{Makefile,scripts/{verbs,lib,teach,publish}} ||
+    grep -rqsw "$name" "$lab_root"/{Makefile,scripts/{verbs,lib,teach,publish}} ||
       die $exit_bad_usage "$name: there is no such variable (make help)"
   done
 }

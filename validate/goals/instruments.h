@@ -27,11 +27,12 @@ struct Instruments {
   double time_limit = 300;  ///< seconds for one run
 };
 
-/// Why something cannot be measured here: "needs a GPU".
 /// Why a goal is missed before anything is measured.
 struct Missed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// Why something cannot be measured here: "needs a GPU".
 struct NotMeasurable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -92,8 +93,8 @@ class Bench {
     return trace_watched(n, iterations).kernels;
   }
 
-  /// Milliseconds per iteration, median of a run at n (0: the program's own); with ranks, of a job
-  /// of so many. Each call is a run.
+  /// Milliseconds per iteration, the median of a run at n (0: the program's own), or with `ranks`
+  /// of a job of that many. Every call runs the program.
   double milliseconds(const std::string& program, int n, int iterations, int ranks = 0);
 
   /// The most ranks of have.ranks for which there are GPUs, one for each, and NCCL between them.

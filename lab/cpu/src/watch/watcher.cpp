@@ -79,7 +79,8 @@ void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment,
   const bool shared = shared_offset(block->shared_memory_begin(), p).has_value();
   const bool own = p >= &__data_start && p < &_end;
   const Allocation* in = shared || own ? nullptr : nearest_allocation(p);
-  if (!shared && !own && !in) {  // no memory that CUDA gave: a local variable of the engine, or ...
+  if (!shared && !own && !in) {
+    // The engine's own memory; or the host's, to which a member of an argument points.
     for (const PointerArgument& member : block->kernel().members) {
       const char* begin = static_cast<const char*>(member.pointer);
       if (p >= begin && p < begin + sizeof(void*)) host_argument(member, block->kernel().config);
