@@ -64,6 +64,7 @@ struct Wrong {
   bool field = false;       ///< the field is wrong
   int first_iteration = 0;  ///< the first after which it is; 0: not known
   bool residual = false;    ///< the residual is wrong
+  bool no_number = false;   ///< a residual is not a number, which ends a loop
 };
 
 /// What is asked about.

@@ -1,6 +1,5 @@
 #include "explain/evidence.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "explain/looks/field_look.h"
@@ -34,10 +33,8 @@ Evidence::Evidence(Subject what, const Wrong& seen, const Patient& asked, std::s
                    const cuda_on_cpu::Report& reported)
     : subject(what), wrong(seen), patient(asked), error(std::move(said)), report(reported) {
   if (subject == Subject::kRun && wrong.made < wrong.run.iterations) {
-    // A loop ends if the residual is not a number; that is a symptom.
-    const auto last = after(wrong.made);
-    stopped_early = !last || std::none_of(last->residuals.begin(), last->residuals.end(),
-                                          [](const auto& r) { return std::isnan(r.value); });
+    // A residual that is not a number is a symptom. Another run of the same program may have none.
+    stopped_early = !wrong.no_number;
     if (stopped_early) return;
     wrong.run.iterations = wrong.made;
     wrong.residual = true;

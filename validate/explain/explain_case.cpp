@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <future>
@@ -423,6 +424,8 @@ Explanation explain_wrong(const Check& check, const Case& run, Trial* trial, Pat
   Wrong what{run, made.iterations};
   what.field = trial->field.kind == FieldComparison::kWrong;
   what.residual = trial->residuals.kind == ResidualComparison::kWrong;
+  what.no_number = std::any_of(record.residuals.begin(), record.residuals.end(),
+                               [](const auto& r) { return std::isnan(r.value); });
   if (what.field) {
     check.progress("looking for the first wrong iteration");
     what.first_iteration = first_wrong_iteration(made, *patient, &trial->field);

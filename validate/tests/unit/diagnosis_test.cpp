@@ -140,6 +140,7 @@ class DiagnosisTest : public ::testing::Test {
     }
     wrong.residual = validate::compare_residuals(residuals, seen.residuals, kN).kind ==
                      validate::ResidualComparison::kWrong;
+    wrong.no_number = !seen.residuals.empty() && std::isnan(seen.residuals.back().value);
     EXPECT_TRUE(wrong.field || wrong.residual || wrong.made < kIterations) << "nothing is wrong";
     solver.runs = 0;
     std::string text;
@@ -876,6 +877,15 @@ TEST_F(DiagnosisTest, loops_that_end_early) {
   EXPECT_SAYS("the loop ends after 9 of 10 iterations", said());
   solver.iterations = [](int asked) { return std::min(asked, 4); };
   EXPECT_SAYS("the loop ends after 4 of 10 iterations", said());
+}
+
+// What the first run had read of memory that nothing has set was not a number, which ended its loop; the next one
+// reads something else there.
+TEST_F(DiagnosisTest, a_residual_that_is_no_number_once_is_not_a_loop_that_ends_early) {
+  int run = 0;
+  solver.start = [&](Field&, Field&) { ++run; };
+  solver.residual = [&](double sum) { return run == 1 ? kNan : std::sqrt(sum) / kN; };
+  EXPECT_EQ(said().find("the loop ends"), std::string::npos);
 }
 
 // A tile of 38 points that are stored, and a halo of 5, makes 6 sweeps.
