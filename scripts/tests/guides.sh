@@ -119,7 +119,7 @@ done <<<"$steps"
 
 # 3. The course adds up the minutes of its steps.
 awk -F '|' '
-  function hours(m) { return int(m / 60) " hours and " m % 60 " minutes" }
+  function hours(m) { return int(m / 60) " hours" (m % 60 ? " and " m % 60 " minutes" : "") }
   /^\| \[[0-9][0-9]\]/ {
     all += $4
     core += $5

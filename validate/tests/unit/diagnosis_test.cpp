@@ -879,8 +879,8 @@ TEST_F(DiagnosisTest, loops_that_end_early) {
   EXPECT_SAYS("the loop ends after 4 of 10 iterations", said());
 }
 
-// What the first run had read of memory that nothing has set was not a number, which ended its loop; the next one
-// reads something else there.
+// What the first run had read of memory that nothing has set was not a number, which ended its
+// loop; the next one reads something else there.
 TEST_F(DiagnosisTest, a_residual_that_is_no_number_once_is_not_a_loop_that_ends_early) {
   int run = 0;
   solver.start = [&](Field&, Field&) { ++run; };
