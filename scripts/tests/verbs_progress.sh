@@ -79,7 +79,7 @@ test_states() {
   # What is no verdict on the exercise leaves none.
   cp "$verdicts" "$temp/verdicts"
   no_verdict() { cmp -s "$temp/verdicts" "$verdicts" || fail "$1: a verdict was left:" "$(<"$verdicts")"; }
-  check STEP=01 WHICH=solution
+  check STEP=01 N=33 WHICH=solution
   expect '^01_nvtx: right: ' WHICH=solution
   no_verdict WHICH=solution
   check STEP=01 N=33
@@ -92,7 +92,7 @@ test_states() {
   expect 'Error 77$' "a GPU that is not there"
   no_verdict "a GPU that is not there"
   sed -i 's/^  while (.*/  for (;;) {/' "$lab/$exercise"
-  run timeout -s INT 5 env STEP=01 "$lab/scripts/verbs/check.sh"
+  run timeout -s INT 2 env STEP=01 "$lab/scripts/verbs/check.sh"
   no_verdict "an interrupted check"
   [[ -z $(pgrep -f "$temp/the build/bin/exercise" || true) ]] || fail "an interrupted check leaves its program running"
 

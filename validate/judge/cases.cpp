@@ -10,6 +10,8 @@ namespace {
 
 /// The first step whose passes have several sweeps, or whose rows of a warp have their own rhythm.
 constexpr int kFirstPassStep = 12;
+/// The first step whose own n is large. Before it a grid beyond that takes most of a check's time.
+constexpr int kFirstLargeStep = 3;
 /// A whole pass of 16 sweeps, and one more.
 constexpr int kPassIterations = 17;
 /// Rows of a rank, of which two neighbours need 16 each, as many as a pass has sweeps.
@@ -183,7 +185,7 @@ void add_sizes(int step, bool multiples, int own_n, int own_ranks, std::vector<C
   if (multiples) {
     add(kMultipleN, kFewIterations, ranks);
     add(kLargeMultipleN, sweeps, ranks);
-    add(kBeyondN, 1, ranks);
+    if (step < 0 || step >= kFirstLargeStep) add(kBeyondN, 1, ranks);
   }
   // The largest: whether a warp's rows are right one sweep shows.
   const int own_sweeps = step > kFirstPassStep ? sweeps : 3;

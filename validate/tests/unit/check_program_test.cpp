@@ -867,6 +867,14 @@ TEST(UsualCasesTest, have_whole_passes_of_16_sweeps) {
   EXPECT_EQ(on_gpu.back().iterations, 17) << "there this is the only large grid with a whole pass";
 }
 
+TEST(UsualCasesTest, have_a_grid_beyond_fixed_sizes_from_the_first_large_step_on) {
+  for (const int step : {-1, 2, 3, 8}) {
+    std::vector<Case> cases = validate::usual_cases();
+    validate::add_sizes(step, true, 0, 0, &cases);
+    EXPECT_EQ(cases.back().n, step == 2 ? 1024 : 3072) << "step " << step;
+  }
+}
+
 TEST(UsualCasesTest, are_the_three_problems_at_sizes_that_no_block_divides) {
   const std::vector<Case> cases = validate::usual_cases();
   for (ProblemKind problem : {ProblemKind::kProbe, ProblemKind::kLaplace, ProblemKind::kHarmonic}) {
