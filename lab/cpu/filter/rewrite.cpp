@@ -40,6 +40,7 @@ Changes apply_rules(const std::string& source, const std::string& folder, bool h
   rewrite_launches(regions.code, &changes);
   rewrite_launch_bounds(source, regions.code, &changes);
   rewrite_shared_memory(regions, &changes);
+  rewrite_device_variables(regions, &changes);
   find_not_covered(regions.code, &changes);
   for (const Tokens& directive : regions.directives) {
     const Tokens body = macro_body(directive);

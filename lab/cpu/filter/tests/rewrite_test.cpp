@@ -548,6 +548,24 @@ TEST_F(IncludeTest, of_other_headers_is_left_alone) {
   }
 }
 
+TEST(DeviceVariablesTest, are_marked_and_nothing_else_is) {
+  for (const char* variable :
+       {"double sum;", "unsigned done = 0;", "double parts[1 << 16];", "float4 v{1, 2, 3, 4};",
+        "std::array<int, 3> a;", "__align__(16) float b[4];", "static int c, d;"}) {
+    const std::string code = variable;
+    EXPECT_EQ(rewritten("__device__ " + code), "CUDA_ON_CPU_VARIABLE " + code);
+    EXPECT_EQ(rewritten("__constant__ " + code), "CUDA_ON_CPU_VARIABLE " + code);
+  }
+  for (const char* other :
+       {"__device__ double f(double x) { return x; }", "__device__ const float two = 2;",
+        "__device__ __managed__ int m;", "template <class T> __device__ T g(T x);",
+        "struct S { __device__ S() : x(0) {} __device__ int operator()(int y) { return y; } int x; "
+        "};",
+        "__host__ __device__ constexpr int k = 3;"}) {
+    expect_unchanged(other);
+  }
+}
+
 TEST(RewriteTest, passes_plain_text_through) {
   expect_unchanged("");
   expect_unchanged("no newline at its end");
@@ -593,7 +611,8 @@ TEST(RewriteTest, changes_only_lines_with_cuda) {
       constexpr std::size_t kLines = 3;
       const auto has_cuda = [&](std::size_t line) {
         const std::string code = before[line].substr(0, before[line].find("//"));
-        for (const char* mark : {"<<<", ">>>", "__shared__", "__launch_bounds__", "cudaLaunch"}) {
+        for (const char* mark : {"<<<", ">>>", "__shared__", "__launch_bounds__", "cudaLaunch",
+                                 "__device__", "__constant__"}) {
           if (code.find(mark) != std::string::npos) return true;
         }
         return false;

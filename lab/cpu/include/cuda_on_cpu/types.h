@@ -12,6 +12,8 @@
 #define __host__
 #define __constant__
 #define __managed__
+// In place of the two where filter/ sees a variable declared.
+#define CUDA_ON_CPU_VARIABLE __attribute__((section("cuda_on_cpu_variables")))
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)

@@ -69,8 +69,12 @@ struct Misaligned {
 };
 }  // namespace
 
-#define ACCESS(name, bytes, kind) \
-  void name(const void* p) { seen(p, bytes, Access::kind, __builtin_return_address(0)); }
+#define ACCESS(name, bytes, kind)                           \
+  void name(const void* p) {                                \
+    const void* const caller = __builtin_return_address(0); \
+    the_watcher().check_variable(p, Access::kind, caller);  \
+    seen(p, bytes, Access::kind, caller);                   \
+  }
 #define ACCESSES(bytes)                             \
   ACCESS(__tsan_read##bytes, bytes, read)           \
   ACCESS(__tsan_write##bytes, bytes, write)         \

@@ -15,6 +15,10 @@
 #include "report.h"
 #include "run/queue.h"
 
+// Where the program's __device__ variables are (the linker's names), if it has any.
+extern "C" __attribute__((weak)) const char __start_cuda_on_cpu_variables[],
+    __stop_cuda_on_cpu_variables[];
+
 namespace cuda_on_cpu {
 
 Where Site::line() const { return return_address ? line_of(return_address) : where; }
@@ -94,6 +98,19 @@ void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment,
   if (!own) check_bounds(*block, access, alignment);
   if (!of_library) stop(*block, place, &access);
   if (kind != Access::copy) Races::access(*block, access);
+}
+
+void Watcher::check_variable(const void* address, Access kind, const void* return_address) const {
+  const char* p = static_cast<const char*>(address);
+  if (p < __start_cuda_on_cpu_variables || p >= __stop_cuda_on_cpu_variables || Block::current()) {
+    return;
+  }
+  Report found = report("host_access", line_of(return_address));
+  found.access = verb(kind);
+  found.flags = "variable";
+  fail(found, "host code ", found.access,
+       " a __device__ variable, which is the GPU's: copy it with ",
+       "cudaMemcpyFromSymbol or cudaMemcpyToSymbol");
 }
 
 void Watcher::stop(Block& block, const void* place, const MemoryAccess* access) {

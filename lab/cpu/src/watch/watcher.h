@@ -32,6 +32,8 @@ class Watcher : public Races {
   void see_library(const void* address, std::size_t bytes, Access kind, Where where) {
     see(address, bytes, 1, kind, nullptr, {nullptr, where}, true);
   }
+  /// Host code may not access a __device__ variable.
+  void check_variable(const void* address, Access kind, const void* return_address) const;
   // It calls a function, or returns from one.
   void enter_call() {
     if (in_kernel_code) ++depth_[Block::current()->running_thread()];

@@ -16,6 +16,7 @@ namespace {
 /// Host code that accesses what lies beside an allocation, or what only the GPU can reach.
 Answer host_access(const Found& found) {
   const Report& report = found.report;
+  if (report.has("variable")) return found.answer("host_access_to_a_device_variable");
   const std::string code = code_at(found.source, report.line);
   if (report.place == "null") {
     std::string name = array_at(found.source, report.line, report.access == "writes");
@@ -188,6 +189,11 @@ const Family kCallMistakes = {
      {"{?managed|line {allocated}: cudaMallocManaged gives memory that both can use|what can do it instead of the "
       "host: a kernel that writes the values; or, for what the host needs, cudaMemcpy to memory of its own "
       "(cudaMemcpyDeviceToHost)}"}},
+    {"host_access_to_a_device_variable", kForbidden, kAnyProgram, finding,
+     "at line {line} the host {does} a __device__ variable, which is in the GPU's memory: only kernels and copies reach "
+     "it. What the host has under that name is another variable",
+     {"cudaMemcpyFromSymbol(&value, variable, sizeof value) to read it, cudaMemcpyToSymbol to set it; or, in its place, "
+      "memory of cudaMallocManaged"}},
     {"host_access_outside_of_an_array", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {where} {?array|{array}|memory}",
      {"{?few|{?allocated|how many bytes line {allocated} asks for: as many as n * n floats need}}",
