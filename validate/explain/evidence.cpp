@@ -1,5 +1,7 @@
 #include "explain/evidence.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "explain/looks/field_look.h"
@@ -33,8 +35,11 @@ Evidence::Evidence(Subject what, const Wrong& seen, const Patient& asked, std::s
                    const cuda_on_cpu::Report& reported)
     : subject(what), wrong(seen), patient(asked), error(std::move(said)), report(reported) {
   if (subject == Subject::kRun && wrong.made < wrong.run.iterations) {
-    // A residual that is not a number is a symptom. Another run of the same program may have none.
-    stopped_early = !wrong.no_number;
+    // A loop ends if the residual is not a number, in this run or in another one; that is a symptom.
+    const auto last = after(wrong.made);
+    stopped_early = !wrong.no_number &&
+                    (!last || std::none_of(last->residuals.begin(), last->residuals.end(),
+                                           [](const auto& r) { return std::isnan(r.value); }));
     if (stopped_early) return;
     wrong.run.iterations = wrong.made;
     wrong.residual = true;

@@ -67,6 +67,7 @@ void Races::kernel_begins(const Kernel&) {
   grid_epoch_ = 0;
   publications_.clear();
   fences_.clear();
+  before_atomics_.clear();
   same_value_written_ = {""};
   changed_atomically_ = false;
 }
@@ -240,6 +241,15 @@ void Races::access(Block& block, const MemoryAccess& access) {
         end(block, conflict, ordered(word.write, now));
       } else if (!second_write_.block) {
         second_write_ = {&block, conflict, {access.address, access.bytes}};
+      }
+    }
+    if (now.atomic && !access.shared) {
+      const Stamp& before = word.write;
+      if (before.launch == launch_ && !before.atomic && before.block == now.block) {
+        before_atomics_[access.address + done] = before;
+      } else if (const auto at = before_atomics_.find(access.address + done);
+                 at != before_atomics_.end() && counts(at->second, access.address)) {
+        end(block, {at->second, "wrote", access, now.thread}, ordered(at->second, now));
       }
     }
     const bool seen_in_shared = word.write.launch == launch_ && word.write.block == now.block;

@@ -140,6 +140,8 @@ class Races {
   OfBlock* running_ = nullptr;
   std::unordered_map<const char*, Publications> publications_;
   std::unordered_map<std::uint32_t, std::vector<Act>> fences_;  // of each block
+  // The plain writes that atomics of the same block came after: those of other blocks need not.
+  std::unordered_map<const char*, Stamp> before_atomics_;
   std::set<Site> sites_;
   std::uint32_t launch_ = 0;
   std::uint32_t grid_epoch_ = 0;

@@ -173,6 +173,7 @@ Answer plain_write(const Found& found) {
   const int line = found.finding.plain_line();
   const std::string code = code_at(found.source, line);
   Answer answer("sum_is_overwritten");
+  answer.with("field_is_right", found.evidence.sum() != nullptr);
   answer.with("line", line).with("adds", line == report.line ? report.other_line : report.line);
   for (const char* zero : {"=0;", "=0.0;", "=0.;"}) {
     if (code.find(zero) != std::string::npos) answer.with("zero", true);
@@ -202,7 +203,7 @@ Answer race(const Found& found) {
   if (!finding.shared()) {
     if (finding.both_write()) return two_writers(found);
     if (finding.plain_line() == 0) return global_race(found);
-    return found.evidence.sum() ? plain_write(found).as(Strength::kForbidden) : Answer();
+    return plain_write(found).as(Strength::kForbidden);
   }
   if (found.evidence.sum()) return shared_sum(found).as(Strength::kShape);
   if (!finding.both_write()) {
@@ -438,8 +439,8 @@ const Family kFindingMistakes = {
       "__syncthreads() in between, as both threads are of one block|that no barrier inside a kernel orders threads of "
       "different blocks}}}}"}},
     {"sum_is_overwritten", kHarmless, kAnyProgram, finding,
-     "the field is right; the residual is not: line {line} {?zero|sets to 0|overwrites} what other threads have added "
-     "to (line {adds}). Which of them comes first is not determined",
+     "{?field_is_right|the field is right; the residual is not: }line {line} {?zero|sets to 0|overwrites} what other "
+     "threads have added to (line {adds}). Which of them comes first is not determined",
      {"{?zero|where the sum is set to 0: in {host}, before the launch. In the kernel no barrier makes the other blocks "
       "wait for it|line {line}: atomicAdd there as well}"}},
     {"shared_sum_without_a_barrier", kHarmless, kAnyProgram, finding,
