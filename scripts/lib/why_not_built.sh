@@ -31,9 +31,21 @@ nvcc_errors() {
   say_wrapped "$words"
 }
 
-# advice_on LOG: a line on the most common of all errors of a first kernel, if nvcc reports it there.
+# advice_on LOG: what is to be done about the most common errors: a header that was forgotten, and in a first kernel a
+# function that is only for the CPU.
 advice_on() {
-  local name line
+  local name line word header
+  while read -r word header; do
+    if grep -qE "error.*['\"‘]$word" "$1" && ! grep -q "#include <$header>" "$source_file"; then
+      say "  This line is missing: #include <$header>"
+    fi
+  done <<'END'
+cub cub/block/block_reduce.cuh
+nvtx nvtx3/nvToolsExt.h
+cooperative_groups cooperative_groups.h
+__pipeline cuda_pipeline_primitives.h
+nccl nccl.h
+END
   name=$(sed -n 's/.*calling a __host__ function("\([A-Za-z_][A-Za-z_0-9:]*\).*/\1/p' "$1" | head -n 1)
   name=${name##*:}
   if [[ -z $name ]]; then return; fi

@@ -111,6 +111,10 @@ test_verdicts() {
   expect "undefined reference to .not_there" "a function that is not there"
   expect "^$step: does not link: what is named above is declared or called," "a function that is not there"
 
+  given_bug '/#include <nvtx3/d'
+  check 1 "a header that is forgotten" STEP=01
+  expect '^  This line is missing: #include <nvtx3/nvToolsExt\.h>$' "a header that is forgotten"
+
   given_bug "s/^  const int n = options.n;/&\\n  int forgotten$(printf ', forgotten_%d' {1..21});/"
   check 0 "22 warnings" STEP=01 N=33
   expect "^$exercise:[0-9]+:[0-9]+: warning: unused variable [^ ]*forgotten" "22 warnings"

@@ -170,7 +170,12 @@ void print_next(const Arguments& arguments) {
 void print_thoughts(const std::string& source) {
   const std::string unchecked = validate::unchecked_calls(source);
   if (!unchecked.empty()) std::printf("  %s\n", unchecked.c_str());
-  if (const int line = validate::int_index_in(source)) {
+  if (const int line = validate::int_bytes_in(source)) {
+    std::printf(
+        "  Right up to n = 23170. Larger fields have more bytes than an int can count, and line %d "
+        "keeps them in one (std::size_t is large enough).\n",
+        line);
+  } else if (const int line = validate::int_index_in(source)) {
     std::printf(
         "  Right up to n = 46340. Larger grids have more points than an int can count, and line %d "
         "multiplies ints (std::size_t(n) * n is large enough).\n",

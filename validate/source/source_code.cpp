@@ -239,6 +239,15 @@ int int_index_in(const std::string& source) {
   return std::regex_search(code, found, bytes) ? line_of(found.position()) : 0;
 }
 
+int int_bytes_in(const std::string& source) {
+  static const std::regex bytes(
+      R"(\bint\s+\w+\s*=(?=[^;]*\bsizeof\s*\(\s*float)(?=[^;]*\bn\b[^;]*\bn\b)[^;]*;)");
+  const std::string code = plain_code(source);
+  std::smatch found;
+  if (!std::regex_search(code, found, bytes)) return 0;
+  return 1 + static_cast<int>(std::count(code.begin(), code.begin() + found.position(), '\n'));
+}
+
 long constant_in(const std::string& source, const std::string& name) {
   std::smatch found;
   const std::string code = code_only(source);

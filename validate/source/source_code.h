@@ -62,6 +62,10 @@ int step_in(const std::string& source);
 /// int holds.
 int int_index_in(const std::string& source);
 
+/// The line of the first int that is given the bytes of a field, n * n * sizeof(float); 0: there is
+/// none. From n = 23171 on they are more than an int holds.
+int int_bytes_in(const std::string& source);
+
 /// The value of a constant: a whole number, or a product of such and of other constants; 0: it has
 /// none.
 long constant_in(const std::string& source, const std::string& name);

@@ -107,6 +107,17 @@ TEST(IntIndexTest, an_index_that_multiplies_ints) {
   EXPECT_EQ(validate::int_index_in("const size_t bytes =\n    n * n * sizeof(float);"), 1);
 }
 
+TEST(IntIndexTest, bytes_of_a_field_in_an_int) {
+  EXPECT_EQ(validate::int_bytes_in("f();\nconst int bytes = n * n * sizeof(float);"), 2);
+  EXPECT_EQ(validate::int_bytes_in("int bytes = std::size_t(n) * n\n * sizeof(float);"), 1);
+  for (const char* source :
+       {"const std::size_t bytes = std::size_t(n) * n * sizeof(float);",
+        "int bytes = n * sizeof(float);", "int m = n * n;", "// int bytes = n * n * sizeof(float);",
+        "for (int i = 0; i < n; ++i) f = g(n * sizeof(float));"}) {
+    EXPECT_EQ(validate::int_bytes_in(source), 0) << source;
+  }
+}
+
 TEST(IntIndexTest, an_index_that_does_not) {
   for (const char* source :
        {"std::size_t idx(int i, int j, int n) { return std::size_t(j) * n + i; }",

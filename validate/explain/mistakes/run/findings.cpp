@@ -255,7 +255,8 @@ Answer answer_for(const Found& found) {
       {"refused", "refused_launch_is_not_checked"},
       {"own_variable", "sum_by_value"}};
   const auto rule = kRules.find(report.kind);
-  return rule != kRules.end() ? found.answer(rule->second) : answer_of_call(found);
+  if (rule == kRules.end()) return answer_of_call(found);
+  return found.answer(rule->second).with("writes", report.access == "writes");
 }
 
 /// Whether it is something that no program may do: what follows from it is a matter of luck. A race
@@ -322,6 +323,7 @@ const Family kFindingMistakes = {
      "at line {line} the host {does} {?array|{array}|that memory} before the GPU is done with it",
      {"what waits for the GPU between the launch (or the copy) and line {line}: cudaDeviceSynchronize(), or "
       "cudaEventSynchronize for an event recorded after it",
+      "{?writes|whether line {line} should still be there: if the kernel does what the host's loops did, they go}",
       "{?graph|whether that place belongs to the pass whose event was waited for. Each pass in flight needs a place, "
       "and a graph, of its own: a graph copies to the address that it was captured with}"}},
     {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
