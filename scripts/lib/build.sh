@@ -72,6 +72,8 @@ compiler_words() {
 errors_first() {
   awk '
     function put() { if (kind == "warning") later = later text; else printf "%s", text; text = kind = "" }
+    # The way through templates, of which the last line is in the program itself.
+    /: In (instantiation|substitution) of |: +(recursively )?required (by|from)/ && !/required from here/ { next }
     # Of what follows: where it is, and through which files it came.
     /: (In|At) [a-z]|^In file included|^ +from / { if (kind != "") put(); text = text $0 "\n"; next }
     match($0, /: (fatal )?(error|warning): |[(][0-9]+[)]: (error|warning)/) {

@@ -35,7 +35,7 @@ Evidence::Evidence(Subject what, const Wrong& seen, const Patient& asked, std::s
                    const cuda_on_cpu::Report& reported)
     : subject(what), wrong(seen), patient(asked), error(std::move(said)), report(reported) {
   if (subject == Subject::kRun && wrong.made < wrong.run.iterations) {
-    // A loop ends if the residual is not a number, in this run or in another one; that is a symptom.
+    // A loop ends if the residual is not a number, here or in another run: that is a symptom.
     const auto last = after(wrong.made);
     stopped_early = !wrong.no_number &&
                     (!last || std::none_of(last->residuals.begin(), last->residuals.end(),

@@ -55,8 +55,8 @@ void add_orders(const std::vector<Case>& forward, std::vector<Case>* cases);
 
 /// Adds sizes, each with few sweeps: with `multiples` those that are multiples of every block's
 /// shape in use, and from step 03 on one that has more blocks than most fixed sizes allow for; and
-/// the step's own (0: it is not tried). A job has as many ranks as any has, and at its own n `own_ranks`, unless
-/// that is 0.
+/// the step's own (0: it is not tried). A job has as many ranks as any has, and at its own n
+/// `own_ranks`, unless that is 0.
 void add_sizes(int step, bool multiples, int own_n, int own_ranks, std::vector<Case>* cases);
 
 }  // namespace validate

@@ -59,8 +59,8 @@ void rewrite_launch_bounds(const std::string& source, const Tokens& tokens, Chan
 /// Elsewhere the word stays: it is a macro (cuda_on_cpu/types.h) that is not covered.
 void rewrite_shared_memory(const Regions& regions, Changes* changes);
 
-/// Outside of functions: __device__ and __constant__ become CUDA_ON_CPU_VARIABLE where they declare a variable, so that
-/// a watched program knows which ones host code cannot reach.
+/// Outside of functions: __device__ and __constant__ become CUDA_ON_CPU_VARIABLE where they declare
+/// a variable, so that a watched program knows which ones host code cannot reach.
 void rewrite_device_variables(const Regions& regions, Changes* changes);
 
 /// "CUDA on the CPU does not cover WHAT": scripts look for these words.

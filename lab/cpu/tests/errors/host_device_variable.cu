@@ -1,5 +1,5 @@
-// expect: host_device_variable.cu:@read: host code reads a __device__ variable, which is the GPU's: copy it with
-//         cudaMemcpyFromSymbol or cudaMemcpyToSymbol
+// expect: host_device_variable.cu:@read: host code reads a __device__ variable, which is the GPU's:
+//         copy it with cudaMemcpyFromSymbol or cudaMemcpyToSymbol
 // variant: watched
 
 #include <check.h>

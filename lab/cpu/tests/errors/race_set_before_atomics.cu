@@ -1,5 +1,5 @@
-// expect: race_set_before_atomics.cu:@add: race in global memory: thread \(0,0,0\) changes atomically what
-//         thread \(0,0,0\) of block \(0,0,0\) wrote at line @set, with no order
+// expect: race_set_before_atomics.cu:@add: race in global memory: thread \(0,0,0\) changes
+//         atomically what thread \(0,0,0\) of block \(0,0,0\) wrote at line @set, with no order
 // variant: watched
 
 #include <check.h>

@@ -89,6 +89,12 @@ Answer refused_call(const Found& found) {
   if (report.has("cudaErrorInvalidConfiguration")) {
     return found.answer("impossible_launch");
   }
+  if (report.detail.find("destroyed already") != std::string::npos) {
+    const std::string arguments = between(report.array, "(", ")");
+    return found.answer("graph_was_destroyed")
+        .with("what", arguments.substr(0, arguments.find(',')))
+        .with("launched", call == "cudaGraphLaunch");
+  }
   // A GPU says no more than that.
   const bool last = call == "cudaGetLastError", fills = call.rfind("cudaMemset", 0) == 0;
   const bool invalid = report.has("cudaErrorInvalidValue");
@@ -189,11 +195,17 @@ const Family kCallMistakes = {
      {"{?managed|line {allocated}: cudaMallocManaged gives memory that both can use|what can do it instead of the "
       "host: a kernel that writes the values; or, for what the host needs, cudaMemcpy to memory of its own "
       "(cudaMemcpyDeviceToHost)}"}},
+    {"graph_was_destroyed", kForbidden, kAnyProgram, finding,
+     "line {line} {?launched|launches|destroys} {what}, a graph that was destroyed before{?launched||: two passes have "
+     "the same one}",
+     {"{?launched|what is destroyed when a pass is made: the cudaGraph_t alone. The cudaGraphExec_t made of it is "
+      "launched until the end|where the passes are created: each one in flight needs a graph, an event and a place for "
+      "its sum of its own, and a copy of a pass has those of the other}"}},
     {"host_access_to_a_device_variable", kForbidden, kAnyProgram, finding,
-     "at line {line} the host {does} a __device__ variable, which is in the GPU's memory: only kernels and copies reach "
-     "it. What the host has under that name is another variable",
-     {"cudaMemcpyFromSymbol(&value, variable, sizeof value) to read it, cudaMemcpyToSymbol to set it; or, in its place, "
-      "memory of cudaMallocManaged"}},
+     "at line {line} the host {does} a __device__ variable, which is in the GPU's memory: only kernels and copies "
+     "reach it. What the host has under that name is another variable",
+     {"cudaMemcpyFromSymbol(&value, variable, sizeof value) to read it, cudaMemcpyToSymbol to set it; or, in its "
+      "place, memory of cudaMallocManaged"}},
     {"host_access_outside_of_an_array", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {where} {?array|{array}|memory}",
      {"{?few|{?allocated|how many bytes line {allocated} asks for: as many as n * n floats need}}",
