@@ -157,6 +157,8 @@ Answer global_race(const Found& found) {
         .with("field_is_right", of_sum)
         .as(of_sum ? Strength::kShape : Strength::kHarmless);
   }
+  // In the field what one block reads of another's writes is wrong: as the halo of a tile, say.
+  const bool between_blocks = !report.other_block.empty() && found.evidence.field();
   return found.answer("race_in_global_memory")
       .with("one_block", report.other_block.empty())
       .with("one_line", report.other_line == 0 || report.other_line == report.line)
@@ -164,7 +166,8 @@ Answer global_race(const Found& found) {
       .with("levels", found.evidence.patient.step >= kFirstCycleStep)
       .with("whole_grid", code_only(found.source).find("cooperative_groups") != std::string::npos)
       .with("line", report.line)
-      .with("lines", both_lines(report));
+      .with("lines", both_lines(report))
+      .as(between_blocks ? Strength::kForbidden : Strength::kHarmless);
 }
 
 /// A thread that writes the sum, while others add to it by an atomic.
