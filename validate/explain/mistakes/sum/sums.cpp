@@ -90,6 +90,18 @@ Answer repeated(const SumLook& look) {
       .with("which", join(repeated, "and") + (many ? " (and others)" : ""));
 }
 
+/// The first residual is right, and all others are that one again, or zero.
+Answer once_only(const SumLook& look) {
+  const std::vector<Sweep>& sweeps = look.sweeps;
+  const auto all_are = [&](double value) {
+    return std::all_of(sweeps.begin() + 1, sweeps.end(),
+                       [&](const Sweep& sweep) { return sweep.found == value; });
+  };
+  if (sweeps.size() < 3 || !look.equal(sweeps[0].found, sweeps[0].right)) return {};
+  const bool again = all_are(sweeps[0].found);
+  return Answer(again || all_are(0) ? "sum_is_computed_once" : nullptr).with("again", again);
+}
+
 /// Whether kernels are there, and none of them adds anything up.
 bool adds_nothing(const std::string& source) {
   bool any = false;
@@ -112,6 +124,7 @@ Answer same_or_late(const SumLook& look) {
     if (look.has(kKernels) && adds_nothing(look.evidence.source)) return Answer("nothing_is_added");
     return Answer("residuals_are_zero");
   }
+  if (const Answer once = once_only(look); once.known()) return once;
   if (const Answer twice = repeated(look); twice.known()) return twice;
   // Each iteration says the one before; the first has none to say.
   bool late = count > 1, early = count > 2;
@@ -229,6 +242,11 @@ const Family kSumMistakes = {
       "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; what the host reads "
       "of it when the sweep has ended; and {formula}: an integer divided by an integer loses its "
       "fraction", "{?strips|{change_line}: value minus the old field's point}"}},
+    {"sum_is_computed_once", Strength::kShape, kAnyProgram, of_sum<same_or_late>,
+     "the field is right, and so is the first residual; all others are {?again|the first one again|0}: the sum is "
+     "computed once only",
+     {"what makes the sum in each iteration, and copies it to the host. If the last block to end adds up, its counter "
+      "has to go back to 0 for the next launch: otherwise no block is the last one again"}},
     {"residual_is_said_twice", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "the residual of iteration {which} is that of the previous iteration, in every digit: there it is not computed "
      "again, or not fetched again",
