@@ -239,6 +239,30 @@ int int_index_in(const std::string& source) {
   return std::regex_search(code, found, bytes) ? line_of(found.position()) : 0;
 }
 
+BareMacro bare_macro_in(const std::string& source) {
+  static const std::regex definition(R"(^\s*#\s*define\s+(\w+)\(([^)]*)\)(.*))");
+  const std::vector<std::string> lines = code_lines(source);
+  const std::string code = plain_code(source);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    std::smatch found;
+    if (!std::regex_match(lines[k], found, definition)) continue;
+    const std::string name = found[1], body = found[3];
+    const std::vector<std::string> parameters = split(code_only(found[2]), ',');
+    std::string before = "[^,()]*,";  // the arguments to the left
+    for (std::size_t at = 0; at < parameters.size(); ++at) {
+      const std::string word = "\\b" + parameters[at] + "\\b";
+      const std::regex bare("\\*\\s*" + word + "|" + word + "\\s*\\*");
+      std::string call = "\\b" + name + "\\(";
+      for (std::size_t left = 0; left < at; ++left) call += before;
+      if (std::regex_search(body, bare) &&
+          std::regex_search(code, std::regex(call + "[^,()]*[+-]"))) {
+        return {static_cast<int>(k) + 1, name, parameters[at]};
+      }
+    }
+  }
+  return {};
+}
+
 int int_bytes_in(const std::string& source) {
   static const std::regex bytes(
       R"(\bint\s+\w+\s*=(?=[^;]*\bsizeof\s*\(\s*float)(?=[^;]*\bn\b[^;]*\bn\b)[^;]*;)");

@@ -62,6 +62,14 @@ int step_in(const std::string& source);
 /// int holds.
 int int_index_in(const std::string& source);
 
+/// A macro that multiplies a parameter as it stands, as in #define idx(i, j, n) (j * n + i), and is
+/// given a sum there: idx(i, j + 1, n). `line`: where it is defined; 0: there is none.
+struct BareMacro {
+  int line = 0;
+  std::string name, parameter;
+};
+BareMacro bare_macro_in(const std::string& source);
+
 /// The line of the first int that is given the bytes of a field, n * n * sizeof(float); 0: there is
 /// none. From n = 23171 on they are more than an int holds.
 int int_bytes_in(const std::string& source);

@@ -107,6 +107,21 @@ TEST(IntIndexTest, an_index_that_multiplies_ints) {
   EXPECT_EQ(validate::int_index_in("const size_t bytes =\n    n * n * sizeof(float);"), 1);
 }
 
+TEST(BareMacroTest, is_one_that_is_given_a_sum_where_it_multiplies) {
+  const std::string use = "x = f[idx(i + 1, j, n)] + f[idx(i, j + 1, n)];";
+  const validate::BareMacro macro =
+      validate::bare_macro_in("\n#define idx(i, j, n) (j * n + i)\n" + use);
+  EXPECT_EQ(macro.line, 2);
+  EXPECT_EQ(macro.name + " " + macro.parameter, "idx j");
+  for (const std::string& source : std::vector<std::string>{
+           "#define idx(i, j, n) ((j) * (n) + (i))\n" + use,
+           "#define idx(i, j, n) (j * n + i)\nx = f[idx(i, j, n)];",
+           "#define twice(x) (2 * x)\ny = twice(z);", "int idx(int i, int j, int n);\n" + use,
+           "// #define idx(i, j, n) (j * n + i)\n" + use}) {
+    EXPECT_EQ(validate::bare_macro_in(source).line, 0) << source;
+  }
+}
+
 TEST(IntIndexTest, bytes_of_a_field_in_an_int) {
   EXPECT_EQ(validate::int_bytes_in("f();\nconst int bytes = n * n * sizeof(float);"), 2);
   EXPECT_EQ(validate::int_bytes_in("int bytes = std::size_t(n) * n\n * sizeof(float);"), 1);

@@ -311,8 +311,27 @@ Answer lost_additions(const Evidence& evidence) {
   return {};
 }
 
+namespace {
+
+/// A macro whose parameters lack their parentheses: whatever was found follows from that.
+Answer bare_macro(const Evidence& evidence) {
+  const BareMacro macro = bare_macro_in(evidence.source);
+  if (macro.line == 0) return {};
+  return Answer("macro_without_parentheses")
+      .with("line", macro.line)
+      .with("macro", macro.name)
+      .with("parameter", macro.parameter);
+}
+
+}  // namespace
+
 // clang-format off
 const Family kFindingMistakes = {
+    {"macro_without_parentheses", kForbidden, kAnyProgram, bare_macro,
+     "line {line} defines the macro {macro}, in which {parameter} stands without parentheses: given a sum, such as "
+     "{parameter} + 1, only a part of it is multiplied",
+     {"line {line}: ({parameter}) in place of {parameter}, and the same for the others; or an inline function, which "
+      "needs none"}},
     {"barrier_is_not_reached_by_all", kForbidden, kAnyProgram, finding,
      "not all threads of {?barrier|the block|the warp} reach the {?barrier|barrier|shuffle} at line {line}: some have "
      "returned before, or an `if` or a loop leads them around it",
