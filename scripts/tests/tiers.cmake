@@ -13,8 +13,8 @@ set(lab_full_tests
   faults ranks shared_state check_on_gpu
   # Fuzzing, whole builds, other build tools, nvcc.
   fuzz_record shellcheck without_nvcc check_with_make check_with_nvcc architectures
-  # Times on the board of progress.
-  progress_times)
+  # Times on the board of progress; what is written into texts of other tables.
+  progress_times tables)
 # What needs a GPU is quick if there is one. Without one, it would only report that it is skipped.
 set(LAB_HAVE_GPU FALSE)
 if(EXISTS /dev/nvidiactl)
