@@ -367,8 +367,7 @@ def to_the_solution(lab, one, program, _):
     for n in SOLUTION_SIZES if one.name == "as_it_is" else (CYCLE_N,):
         lab.note(one, n, "solution", "ms", lambda n=n: first_iterations(lab, program, n))
         lab.note(one, n, "distance", "relative", lambda n=n: (distance_of(program, n),) * 3)
-        if one.name in ("as_it_is", "all_levels_launched"):
-            lab.note(one, n, "cycle", "ms", lambda n=n: lab.iterations(program, n, 21))
+        lab.note(one, n, "cycle", "ms", lambda n=n: lab.iterations(program, n, 21))
     for kernel in CYCLE if one.name == "as_it_is" else ():
         for quantity, unit, metric, scale in (("DRAM bytes", "bytes per point", "dram__bytes.sum", CYCLE_N ** 2),
                                               ("time", "ms", "gpu__time_duration.sum", 1e6)):
