@@ -1,6 +1,7 @@
 // Host code, calls and launches that are wrong, as a look at every access, or CUDA, reports them.
 
 #include <algorithm>
+#include <cstdlib>
 #include <regex>
 #include <string>
 #include <vector>
@@ -91,9 +92,11 @@ Answer refused_call(const Found& found) {
   }
   if (report.detail.find("destroyed already") != std::string::npos) {
     const std::string arguments = between(report.array, "(", ")");
+    const int before = std::atoi(report.detail.substr(report.detail.rfind(':') + 1).c_str());
     return found.answer("graph_was_destroyed")
         .with("what", arguments.substr(0, arguments.find(',')))
-        .with("launched", call == "cudaGraphLaunch");
+        .with("launched", call == "cudaGraphLaunch")
+        .with("before", before == report.line ? "" : std::to_string(before));
   }
   // A GPU says no more than that.
   const bool last = call == "cudaGetLastError", fills = call.rfind("cudaMemset", 0) == 0;
@@ -196,10 +199,10 @@ const Family kCallMistakes = {
       "host: a kernel that writes the values; or, for what the host needs, cudaMemcpy to memory of its own "
       "(cudaMemcpyDeviceToHost)}"}},
     {"graph_was_destroyed", kForbidden, kAnyProgram, finding,
-     "line {line} {?launched|launches|destroys} {what}, a graph that was destroyed before{?launched||: two passes have "
-     "the same one}",
-     {"{?launched|what is destroyed when a pass is made: the cudaGraph_t alone. The cudaGraphExec_t made of it is "
-      "launched until the end|where the passes are created: each one in flight needs a graph, an event and a place for "
+     "line {line} {?launched|launches|destroys} {what}, a graph that was destroyed before{?before|, at line "
+     "{before}|: two passes have the same one}",
+     {"{?before|line {before}: when a pass is made the cudaGraph_t alone is destroyed. The cudaGraphExec_t made of it "
+      "is launched until the end|where the passes are created: each one in flight needs a graph, an event and a place for "
       "its sum of its own, and a copy of a pass has those of the other}"}},
     {"host_access_to_a_device_variable", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} a __device__ variable, which is in the GPU's memory: only kernels and copies "
