@@ -202,8 +202,8 @@ const Family kCallMistakes = {
      "line {line} {?launched|launches|destroys} {what}, a graph that was destroyed before{?before|, at line "
      "{before}|: two passes have the same one}",
      {"{?before|line {before}: when a pass is made the cudaGraph_t alone is destroyed. The cudaGraphExec_t made of it "
-      "is launched until the end|where the passes are created: each one in flight needs a graph, an event and a place for "
-      "its sum of its own, and a copy of a pass has those of the other}"}},
+      "is launched until the end|where the passes are created: each one in flight needs a graph, an event and a place "
+      "for its sum of its own, and a copy of a pass has those of the other}"}},
     {"host_access_to_a_device_variable", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} a __device__ variable, which is in the GPU's memory: only kernels and copies "
      "reach it. What the host has under that name is another variable",
