@@ -36,15 +36,16 @@ nvcc_errors() {
 advice_on() {
   local name line word header
   while read -r word header; do
-    if grep -qE "error.*['\"‘]$word" "$1" && ! grep -q "#include <$header>" "$source_file"; then
+    # Where any header of that library is included, the name is wrong, or something else is.
+    if grep -qE "error: (identifier |use of undeclared identifier )?['\"‘]$word" "$1" &&
+      ! grep -q "#include <${header%%[/.]*}" "$source_file"; then
       say "  This line is missing: #include <$header>"
     fi
   done <<'END'
 cub cub/block/block_reduce.cuh
 nvtx nvtx3/nvToolsExt.h
 cooperative_groups cooperative_groups.h
-__pipeline cuda_pipeline_primitives.h
-nccl nccl.h
+__pipeline_ cuda_pipeline_primitives.h
 END
   name=$(sed -n 's/.*calling a __host__ function("\([A-Za-z_][A-Za-z_0-9:]*\).*/\1/p' "$1" | head -n 1)
   name=${name##*:}

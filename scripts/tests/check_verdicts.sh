@@ -115,6 +115,14 @@ test_verdicts() {
   check 1 "a header that is forgotten" STEP=01
   expect '^  This line is missing: #include <nvtx3/nvToolsExt\.h>$' "a header that is forgotten"
 
+  # A name that is misspelt lacks no header; and of an error in a template its place comes first, and where it is used.
+  given_bug '0,/nvtxRangePop/s//nvtxRangePopp/; s/^int main/template <class T> void f(T x) { x.none(); }\n&/; s/^  const int n = options.n;/&\n  f(1);/'
+  check 1 "a misspelt name, and a template" STEP=01
+  expect_no 'This line is missing' "a misspelt name"
+  expect "^$exercise:[0-9]+:[0-9]+: error: request for member .none" "an error in a template"
+  expect '   required from here$' "an error in a template"
+  expect_no 'In instantiation of' "an error in a template"
+
   given_bug "s/^  const int n = options.n;/&\\n  int forgotten$(printf ', forgotten_%d' {1..21});/"
   check 0 "22 warnings" STEP=01 N=33
   expect "^$exercise:[0-9]+:[0-9]+: warning: unused variable [^ ]*forgotten" "22 warnings"
