@@ -68,6 +68,7 @@ right transpose no_padding 1 'MISSED: shared memory has no bank conflicts' 's/kT
 right transpose wider_padding 0 ': done$' 's/kTile \+ 1/kTile + 3/'
 
 wrong strides past_the_end 'past the end|beyond' 's/if \(k < count\) //'
+wrong strides blocks_overlap 'does each begin where the one before it ends\?$' 's/const int first = .*/const int first = blockIdx.x * kBlock + threadIdx.x;/'
 wrong strides strides_overlap 'were? written|elements are wrong' 's/r \* kBlock;/r * 32;/'
 wrong strides blocks_too_few 'none of them was written' 's/count \+ per_block - 1/count/'
 right strides grid_stride 0 ': done$' 's/const int first = .*/const int first = blockIdx.x * kBlock + threadIdx.x;/; s/first \+ r \* kBlock/first + r * kBlock * gridDim.x/'

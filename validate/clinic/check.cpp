@@ -81,7 +81,9 @@ std::string pattern(const std::vector<int>& result, const std::vector<int>& expe
     if (wrong.size() == count) {
       where = ": did a kernel run at all?";
     } else if (wrong.size() == count - first) {
-      where = ", all that follow the first one: does the launch grid round up?";
+      where = first < count / 2 ? ", all that follow the first one: are there enough blocks, and "
+                                  "does each begin where the one before it ends?"
+                                : ", all that follow the first one: does the launch grid round up?";
     } else if (pitch > 0 && all([&](std::size_t k) { return k % pitch >= first % pitch; })) {
       where = ", the last columns: does the launch grid round up?";
     }
