@@ -394,7 +394,7 @@ Trial try_first(const Check& check, const Case& run, const std::atomic<bool>* un
     }
   }
   check.progress(describe(run));
-  return try_case(check.program, run, check.dir, limit);
+  return try_case(check.program, run, check.dir, limit, unwanted);
 }
 
 Explanation explain_failure(const Check& check, const Case& run, const Run& trial,

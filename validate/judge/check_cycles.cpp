@@ -470,8 +470,8 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   const bool both = asked.at_hand.gpu && !asked.on_cpu.empty() && asked.cases.empty();
   // The look has found a mistake; the verdict is known without it. Either ends the other's runs.
   std::atomic<bool> found{false}, decided{false};
-  std::future<Verdict> beside, on_cpu;
   std::function<void()> look_ends;
+  std::future<Verdict> beside, on_cpu;
   if (!asked.look_at.empty()) {
     beside = std::async(std::launch::async, [&] {
       Verdict seen = CycleCheck(asked, asked.at_hand.watched, quietly, &decided).look();
@@ -495,7 +495,10 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
              {ProblemKind::kHarmonic, kFirstN},
              {ProblemKind::kProbe, kKnownN}};
   }
-  if (!wait_for_build(asked.built)) return {Verdict::kNoProgram};
+  if (!wait_for_build(asked.built)) {
+    found = decided = true;
+    return {Verdict::kNoProgram};
+  }
   const int own_n = asked.at_hand.gpu && asked.cases.empty() ? default_n(asked.program) : 0;
   Verdict verdict =
       CycleCheck(asked, asked.program, progress, &found, look_ends).reach(grids, own_n);

@@ -103,7 +103,8 @@ class Judgement {
       : check_{program, folder_.path(), time_limit, progress, at_hand},
         extent_(extent),
         given_(cases),
-        cases_(cases) {}
+        cases_(cases),
+        unwanted_(extent.unwanted ? *extent.unwanted : own_unwanted_) {}
   ~Judgement() { unwanted_ = true; }  // and waits for the run to a tolerance
 
   Verdict reach() {
@@ -136,8 +137,9 @@ class Judgement {
     if (k == 1) begin_to_stop();
     check_.progress(describe(run));
     std::optional<WatchedRun> look;
-    Trial trial = first ? try_first(check_, run, extent_.unwanted, &look) : trials_->get(k);
-    if (skips(run, first, trial.run.child)) return false;
+    Trial trial = first ? try_first(check_, run, &unwanted_, &look) : trials_->get(k);
+    if (unwanted_) return true;
+    if (!first && skips(run, trial.run)) return false;
     if (cannot_run(run, first, trial.run)) return true;
     Patient patient = patient_of(check_, trial.run.record.step, run);
     if (first && trial.run.error.empty() && patient.step >= kFirstCycleStep) {
@@ -148,14 +150,14 @@ class Judgement {
   }
 
   /// Whether a run that the program refuses is left out.
-  bool skips(const Case& run, bool first, const ChildResult& child) {
+  bool skips(const Case& run, const Run& trial) {
     // Whose passes have more sweeps than the solution's needs more rows per rank, and says so.
-    if (!first && run.n == kFewRowsARank * run.ranks && child.exit_code == lab::kExitBadUsage) {
+    if (run.n == kFewRowsARank * run.ranks && trial.child.exit_code == lab::kExitBadUsage) {
       return true;
     }
-    if (child.exit_code != lab::kExitDoesNotFit || run.n != extent_.own_n) return false;
-    verdict_.remarks.push_back(format("n = %d, its own, was not tried: ", run.n) +
-                               last_words(child));
+    const bool fits = trial.child.exit_code != lab::kExitDoesNotFit || trial.machine.empty();
+    if (fits || run.n != extent_.own_n) return false;
+    verdict_.remarks.push_back(format("n = %d, its own, was not tried: ", run.n) + trial.machine);
     return true;
   }
 
@@ -192,14 +194,13 @@ class Judgement {
     add_sizes(step, extent_.sizes, extent_.own_n, extent_.own_ranks, &cases_);
     if (extent_.every_order) add_orders(forward, &cases_);
     trials_.emplace(check_.program, cases_, first.child.cpu_seconds, check_.folder,
-                    check_.time_limit);
+                    check_.time_limit, &unwanted_);
   }
 
   bool compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,
                Patient* patient) {
     if (!is_right(run, *trial)) {
       trials_->stop();
-      unwanted_ = true;
       verdict_.too_slow = trial->run.child.timed_out;
       if (!extent_.explain) return wrong(run, {{}});
       if (trial->run.error.empty() && !trial->error.empty()) return wrong(run, {{trial->error}});
@@ -256,7 +257,7 @@ class Judgement {
     if (!to_tolerance_) return false;
     check_.progress(describe(*to_tolerance_));
     const Run trial = stopping_.get();
-    if (verdict_.cannot_run(trial)) return true;
+    if (unwanted_ || verdict_.cannot_run(trial)) return true;
     const std::vector<std::string> lines =
         check_stopping(trial, *to_tolerance_, expected_, sparse_);
     return !lines.empty() && wrong(*to_tolerance_, {lines});
@@ -291,10 +292,11 @@ class Judgement {
   std::set<int> sizes_;  ///< that were right
   bool different_rounding_ = false, single_precision_ = false;
   bool sparse_ = false;                ///< it computes a residual only every few sweeps
-  std::optional<Trials> trials_;       ///< of all cases
-  std::optional<Case> to_tolerance_;   ///< a run that has to stop by itself, beside the trials
-  std::vector<double> expected_;       ///< its residuals
-  std::atomic<bool> unwanted_{false};  ///< it is not needed any more
+  std::atomic<bool> own_unwanted_{false};
+  std::atomic<bool>& unwanted_;       ///< no run is needed any more
+  std::optional<Trials> trials_;      ///< of all cases
+  std::optional<Case> to_tolerance_;  ///< a run that has to stop by itself, beside the trials
+  std::vector<double> expected_;      ///< its residuals
   std::future<Run> stopping_;
 };
 

@@ -49,8 +49,9 @@ struct Extent {
                             ///< for jobs of ranks as the cases have them
   bool watched = false;     ///< every access is looked at, which takes its time
   bool explain = true;      ///< false: a wrong program's verdict is its first wrong run alone
-  const std::atomic<bool>* unwanted =
-      nullptr;  ///< ends the first run, which may never end by itself
+  /// Becomes true when no run is wanted any more, by who asks (the verdict means nothing then) or
+  /// once the verdict is known.
+  std::atomic<bool>* unwanted = nullptr;
 };
 
 /// Runs `program` for each case, several at a time, and compares field and residuals with the

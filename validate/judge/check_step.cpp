@@ -39,32 +39,35 @@ Extent extent_of(const StepCheck& asked, std::string* not_tried) {
 /// not waited for, nor is nvcc.
 constexpr std::chrono::seconds kMoreSeconds(5);
 
-/// The verdict of a GPU on few runs, and of the CPU in its place on all of them.
+/// The verdict of a GPU on few runs, and of the CPU in its place on all of them. Each ends the
+/// other's runs if the verdict is known without them.
 Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progress& progress) {
   const std::vector<Case> usual = with_ranks(usual_cases(), asked.ranks);
-  std::atomic<bool> unwanted = false;
+  std::atomic<bool> gpu_unwanted = false, cpu_unwanted = false;
   std::atomic<bool> built = asked.built.empty();
   std::future<Verdict> on_gpu = std::async(std::launch::async, [&] {
-    built = wait_for_build(asked.built, &unwanted);
+    built = wait_for_build(asked.built, &gpu_unwanted);
+    cpu_unwanted = !built;
     if (!built) return Verdict{Verdict::kNoProgram};
     Extent few;
     few.own_n = extent.own_n;
     few.few_checks = true;
     few.explain = false;
-    few.unwanted = &unwanted;
+    few.unwanted = &gpu_unwanted;
     return check_program(asked.program, cases_for_gpu(asked.ranks), asked.time_limit, progress, {},
                          few);
   });
   Extent all = extent;
   all.own_n = 0;
   all.every_order = true;
+  all.unwanted = &cpu_unwanted;
   AtHand of_cpu = asked.at_hand;
   of_cpu.gpu = false;
   const Verdict cpu = check_program(asked.on_cpu, usual, asked.time_limit, quietly, of_cpu, all);
   const auto more = built ? kMoreSeconds : std::chrono::seconds(0);
   if (cpu.kind == Verdict::kByCycles || (cpu.kind == Verdict::kWrong && !cpu.too_slow &&
                                          on_gpu.wait_for(more) != std::future_status::ready)) {
-    unwanted = true;
+    gpu_unwanted = true;
     on_gpu.wait();
     return cpu;
   }
@@ -82,7 +85,8 @@ Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progre
 }
 
 /// Short runs in which every access is looked at.
-Verdict look(const StepCheck& asked, const Progress& progress) {
+Verdict look(const StepCheck& asked, const Progress& progress,
+             std::atomic<bool>* unwanted = nullptr) {
   std::vector<Case> cases;
   for (const int n : asked.look_at) {
     cases.push_back({lab::ProblemKind::kProbe, n, asked.look_sweeps});
@@ -94,6 +98,7 @@ Verdict look(const StepCheck& asked, const Progress& progress) {
   }
   Extent extent;
   extent.watched = true;
+  extent.unwanted = unwanted;
   return check_program(asked.at_hand.watched, with_ranks(cases, ranks), asked.time_limit, progress,
                        {asked.at_hand.source, ""}, extent);
 }
@@ -127,15 +132,17 @@ void add_look(bool on_gpu, Verdict found, Verdict* verdict) {
 }
 
 Verdict check_step(const StepCheck& asked, const Progress& progress) {
-  // Beside a GPU the CPU has nothing else to do.
+  // Beside a GPU the CPU has nothing else to do. A program that is wrong is not looked at.
+  std::atomic<bool> decided = false;
   std::future<Verdict> beside;
   if (asked.at_hand.gpu && !asked.look_at.empty()) {
-    beside = std::async(std::launch::async, [&] { return look(asked, quietly); });
+    beside = std::async(std::launch::async, [&] { return look(asked, quietly, &decided); });
   }
   std::string not_tried;
   const Extent extent = extent_of(asked, &not_tried);
   const bool usual = asked.cases.empty();
   if ((!usual || asked.on_cpu.empty()) && !wait_for_build(asked.built)) {
+    decided = true;
     return {Verdict::kNoProgram};
   }
   Verdict verdict =
@@ -144,6 +151,7 @@ Verdict check_step(const StepCheck& asked, const Progress& progress) {
           : check_program(asked.program,
                           with_ranks(usual ? usual_cases() : asked.cases, asked.ranks),
                           asked.time_limit, progress, asked.at_hand, extent);
+  decided = verdict.kind != Verdict::kRight;
   if (verdict.kind == Verdict::kByCycles) return check_cycles(asked, progress);
   if (!not_tried.empty()) verdict.remarks.push_back(not_tried);
   if (verdict.kind == Verdict::kRight && !asked.look_at.empty()) {

@@ -27,7 +27,12 @@ void compare(const std::string& program, const Case& run, const std::string& dir
     std::vector<std::uint64_t> hashes;
     if (!read_row_hashes(dir, run.n, &hashes, &trial->error)) return;
     if (hashes == right.reference.row_hashes()) return;
-    trial->run = run_program(program, run, false, dir, time_limit, unwanted);
+    const Run again = run_program(program, run, false, dir, time_limit, unwanted);
+    if (!again.machine.empty()) {
+      trial->error = "rows of its field are wrong; which points cannot be said: " + again.machine;
+      return;
+    }
+    trial->run = again;
     if (!trial->run.error.empty()) return;
     trial->residuals = compare_residuals(right.residuals, record.residuals, run.n);
   }
@@ -74,11 +79,12 @@ Trial try_case(const std::string& program, const Case& run, const std::string& d
 }
 
 Trials::Trials(const std::string& program, const std::vector<Case>& cases, double cpu_seconds,
-               const std::string& folder, double time_limit)
+               const std::string& folder, double time_limit, std::atomic<bool>* unwanted)
     : program_(program),
       folder_(folder),
       cases_(cases),
       time_limit_(time_limit),
+      unwanted_(unwanted),
       trials_(cases.size()),
       largest_(cases[0]),
       cpu_seconds_(cpu_seconds) {
@@ -101,7 +107,7 @@ void Trials::begin(std::size_t k) {
   const std::string dir = folder_ + "/trial" + std::to_string(k);
   const TimeLimit limit = limit_of(cases_[k]);
   trials_[k] = std::async(std::launch::async, [this, k, dir, limit] {
-    return try_case(program_, cases_[k], dir, limit, &unwanted_);
+    return try_case(program_, cases_[k], dir, limit, unwanted_);
   });
 }
 
@@ -116,7 +122,7 @@ Trial Trials::get(std::size_t k) {
 }
 
 void Trials::stop() {
-  unwanted_ = true;
+  *unwanted_ = true;
   trials_.clear();
 }
 

@@ -47,9 +47,9 @@ Trial try_case(const std::string& program, const Case& run, const std::string& d
 class Trials {
  public:
   /// The first of `cases` has been run, and used `cpu_seconds`. `folder`: for the records of the
-  /// others.
+  /// others. Once `unwanted`, none is run any more; what get() returns means nothing then.
   Trials(const std::string& program, const std::vector<Case>& cases, double cpu_seconds,
-         const std::string& folder, double time_limit);
+         const std::string& folder, double time_limit, std::atomic<bool>* unwanted);
   /// Ends those that still run.
   ~Trials() { stop(); }
   Trials(const Trials&) = delete;
@@ -59,7 +59,7 @@ class Trials {
   /// other. Throws what the trial throws.
   Trial get(std::size_t k);
 
-  /// No further ones are wanted. Waits until those that run are ended.
+  /// They are unwanted. Waits until those that run are ended.
   void stop();
 
  private:
@@ -69,7 +69,7 @@ class Trials {
   const std::string program_, folder_;
   const std::vector<Case> cases_;
   const double time_limit_;
-  std::atomic<bool> unwanted_{false};
+  std::atomic<bool>* const unwanted_;
   std::vector<std::future<Trial>> trials_;  ///< of all cases; that of the first is not used
   std::size_t next_ = 1;                    ///< the case to begin next
   Case largest_;                            ///< of those that have been waited for

@@ -338,12 +338,27 @@ TEST_F(ExtentTest, small_grids_come_before_the_largest_and_those_before_other_or
 TEST_F(ExtentTest, a_grid_of_its_own_n_that_does_not_fit_is_a_remark) {
   const std::string program = temporary("program.sh");
   test::write_script(program,
-                     "case \"$*\" in *'--n 5000 '*) echo 'x: too large' >&2; exit 5; esac\n'" +
-                         test::kSerialProgram + "' \"$@\"\n");
-  const Verdict verdict = check_program(
-      program, kProbe, 60, [](const std::string&) {}, {}, sizes(5000));
+                     "case \"$*\" in *'--n 5000 '*) echo 'x: the largest n that fits is 7' >&2;"
+                     " exit 5;; *'--n 5001 '*) echo 'x: cudaMalloc(&f, bytes): out of memory' >&2;"
+                     " exit 5; esac\n'" +
+                         std::string(test::kSerialProgram) + "' \"$@\"\n");
+  const auto verdict_at = [&](int own_n) {
+    return check_program(
+        program, kProbe, 60, [](const std::string&) {}, {}, sizes(own_n));
+  };
+  const Verdict verdict = verdict_at(5000);
   EXPECT_EQ(verdict.kind, Verdict::kRight);
-  EXPECT_TRUE(says(verdict, "n = 5000, its own, was not tried: too large"));
+  EXPECT_TRUE(says(verdict, "n = 5000, its own, was not tried: the largest n that fits is 7"));
+  // It asks for more than it needs.
+  EXPECT_TRUE(says(verdict_at(5001), "wrong: probe, n = 5001, "));
+}
+
+TEST_F(ExtentTest, a_first_run_that_fails_is_not_left_out) {
+  const std::string program = temporary("program.sh");
+  test::write_script(program, "echo 'x: the largest n that fits is 7' >&2; exit 5\n");
+  const Verdict verdict = check_program(
+      program, kProbe, 60, [](const std::string&) {}, {}, sizes(kProgramN));
+  EXPECT_EQ(verdict.kind, Verdict::kCannotRunHere) << text_of(verdict);
 }
 
 TEST_F(ExtentTest, every_order_of_threads_is_tried) {
@@ -798,6 +813,15 @@ TEST_F(HashedRecordTest, a_wrong_row_is_looked_at_in_the_field) {
   EXPECT_TRUE(says(verdict, "i = 5..5, j = 4000..4000"));
 }
 
+TEST_F(HashedRecordTest, a_wrong_row_is_wrong_where_no_field_can_be_recorded) {
+  const Verdict verdict = check_spoiled(
+      "if [ $field = full ]; then echo 'x: field.f32: No space left on device' >&2; exit 4\n"
+      "else sed -i 's/^4000,.*/4000,0123456789abcdef/' \"$dir/rows.csv\"; fi\n",
+      cases_);
+  EXPECT_EQ(verdict.kind, Verdict::kWrong) << text_of(verdict);
+  EXPECT_TRUE(says(verdict, "which points cannot be said: no space is left in "));
+}
+
 class TemporaryFolderTest : public CheckProgramTest {
  protected:
   void SetUp() override {
@@ -910,13 +934,17 @@ class ValidateTest : public test::SerialProgramTest {
 class OnBothTest : public ValidateTest {
  protected:
   test::Ended check(const std::string& gpu_does, const std::string& cpu_does,
-                    const std::string& seconds = "60") const {
+                    const std::string& seconds = "60",
+                    const std::vector<std::string>& more = {}) const {
     const auto write = [&](const char* name, const std::string& what) {
       test::write_script(temporary(name), what + "\n'" + test::kSerialProgram + "' \"$@\"\n");
       return temporary(name);
     };
     const std::string gpu = write("gpu.sh", gpu_does), cpu = write("cpu.sh", cpu_does);
-    return validate({"--name", "mine", "--time-limit", seconds, "--gpu", "--on-cpu", cpu, gpu});
+    std::vector<std::string> all = {"--name", "mine",     "--time-limit", seconds,
+                                    "--gpu",  "--on-cpu", cpu,            gpu};
+    all.insert(all.begin(), more.begin(), more.end());
+    return validate(all);
   }
 };
 
@@ -962,6 +990,26 @@ TEST_F(OnBothTest, a_gpu_that_never_ends_is_not_waited_for_if_the_cpu_knows_why)
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(40));
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_NE(ended.out.find("exit code 9"), std::string::npos) << ended.out;
+}
+
+// However far it is.
+TEST_F(OnBothTest, nothing_is_waited_for_that_the_verdict_does_not_need) {
+  const auto seconds_of = [&](const std::string& gpu_does, const std::string& cpu_does,
+                              const std::vector<std::string>& more, int exit_code) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(check(gpu_does, cpu_does, "60", more).exit_code, exit_code);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const std::string at_250 = "case \"$*\" in *'--n 250 '*) ";
+  EXPECT_LT(seconds_of(at_250 + "sleep 60;; esac", at_250 + "exit 9;; esac", {}, 1), 40);
+  // A look at a program that is wrong; and programs whose file the compiler refuses.
+  test::write_script(temporary("watched.sh"), "sleep 60\n");
+  EXPECT_LT(
+      seconds_of("exit 8", "exit 9", {"--watched", temporary("watched.sh"), "--look-at", "34"}, 1),
+      40);
+  test::write_file(temporary("built"), "1\n");
+  const std::string sleeps = "case \"$*\" in *--record*) sleep 60;; esac";
+  EXPECT_LT(seconds_of(":", sleeps, {"--built", temporary("built")}, 2), 40);
 }
 
 TEST_F(OnBothTest, what_the_cpu_cannot_run_the_gpu_is_asked_in_full) {
