@@ -24,6 +24,7 @@ struct Work {
   const char* what = nullptr;  // "copy", or a library's "ncclSend"; null: a kernel, or an event
   std::set<std::shared_ptr<Work>> after = {};  // what must be done before
   bool done = false, marked = false;
+  std::chrono::steady_clock::time_point done_at = {};
   int questions = 0;               // how often the host has asked whether it is done
   bool has_kernel_beside = false;  // of a library's work, which may run alongside one
 
@@ -60,7 +61,6 @@ struct Stream {
 struct Event {
   Origin origin;
   std::shared_ptr<Work> work = {};
-  std::chrono::steady_clock::time_point time = {};
   std::shared_ptr<Capture> recorded_in = {};      // which may have ended
   std::set<std::shared_ptr<Work>> captured = {};  // in it: what comes before the event
 };
@@ -89,6 +89,7 @@ void finish(Work& work) {
   work.run();
   running = nullptr;
   work.done = true;
+  work.done_at = std::chrono::steady_clock::now();
   work.run = nullptr;
   work.after.clear();
   if (work.is_of_library())
@@ -398,7 +399,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return cudaSuccess;
   }
   event->recorded_in = nullptr;
-  event->work = append(stream, {}, [event] { event->time = std::chrono::steady_clock::now(); }, {});
+  event->work = append(stream, {}, [] {}, {});
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -416,7 +417,6 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (auto e = check(event)) return e;
-  if (event->work) run_until(event->work.get());
   events.erase(event);
   delete event;
   return cudaSuccess;
@@ -432,7 +432,7 @@ cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) 
   if (!start->work->done || !end->work->done) {
     return error(cudaErrorNotReady, "wait for the event first: cudaEventSynchronize");
   }
-  *ms = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+  *ms = std::chrono::duration<float, std::milli>(end->work->done_at - start->work->done_at).count();
   return cudaSuccess;
 }
 
