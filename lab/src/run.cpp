@@ -8,26 +8,15 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cuda_on_cpu/available_memory.h>
 #include <cuda_on_cpu/program.h>
 
 namespace lab {
 namespace {
-
-/// This process's cgroup, such as "/slice/job_7"; "/" in a container, and where it is not known.
-std::string own_cgroup() {
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    if (line.rfind("0::", 0) == 0) return line.substr(3);
-  }
-  return "/";
-}
 
 std::string device_name = "CPU";
 bool device_is_timed = true;
@@ -38,7 +27,6 @@ int record_calls = 0;
 [[maybe_unused]] const bool counts_handed_in = [] {
   cuda_on_cpu::program.round = "sweep";
   cuda_on_cpu::program.rounds = [] { return record_calls; };
-  cuda_on_cpu::program.free_memory = available_host_memory;
   return true;
 }();
 
@@ -195,48 +183,7 @@ TimingSummary summarize(const Checks& checks) {
 
 }  // namespace
 
-std::size_t memory_left_in_cgroups(const std::string& mount, std::string path) {
-  std::size_t left = ~std::size_t{0};
-  for (;;) {
-    const std::string folder = mount + path;
-    std::ifstream limit(folder + "/memory.max"), used(folder + "/memory.current");
-    std::size_t limit_bytes = 0, used_bytes = 0;
-    if (limit >> limit_bytes && used >> used_bytes) {
-      // Of what is used the system gives back what only caches files.
-      std::ifstream statistics(folder + "/memory.stat");
-      std::string name;
-      for (std::size_t bytes = 0; statistics >> name >> bytes;) {
-        if (name == "inactive_file") used_bytes -= std::min(used_bytes, bytes);
-      }
-      left = std::min(left, limit_bytes > used_bytes ? limit_bytes - used_bytes : 0);
-    }
-    const std::size_t slash = path.rfind('/');
-    if (slash == std::string::npos) return left;
-    path.resize(slash);
-  }
-}
-
-// What Linux calls available, what is left of the cgroups' limits (a batch job's, a container's) or
-// of the shell's (ulimit -v), whichever is least.
-std::size_t available_host_memory() {
-  std::size_t available = ~std::size_t{0};
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string line; std::getline(meminfo, line);) {
-    unsigned long long kib = 0;
-    if (std::sscanf(line.c_str(), "MemAvailable: %llu kB", &kib) == 1) available = kib << 10;
-  }
-  available = std::min(available, memory_left_in_cgroups("/sys/fs/cgroup", own_cgroup()));
-  rlimit address_space{};
-  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
-    // What the program takes already counts, and so does what it will take beside the fields.
-    std::size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    const std::size_t taken = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + (8 << 20);
-    const std::size_t limit = address_space.rlim_cur;
-    available = std::min(available, limit > taken ? limit - taken : 0);
-  }
-  return available;
-}
+std::size_t available_host_memory() { return cuda_on_cpu::available_memory(); }
 
 void write_whole(const std::string& dir, const std::string& name, const std::string& text) {
   RecordFile file(dir, name);

@@ -28,10 +28,6 @@ void add_note(const std::string& note);
 /// Bytes of memory that this process can still take. The largest size_t if that is not known.
 std::size_t available_host_memory();
 
-/// Bytes that the limits on memory leave to the cgroup `path` ("/slice/job_7") below the folder
-/// `mount`: its own limit, and those of all above it. The largest size_t if there is none.
-std::size_t memory_left_in_cgroups(const std::string& mount, std::string path);
-
 /// Ends the program with exit code 5 if the host has less than bytes_per_point * n * n bytes of
 /// memory left; the message names the largest n that fits.
 void require_host_memory(int n, std::size_t bytes_per_point);

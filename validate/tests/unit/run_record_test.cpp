@@ -20,6 +20,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <cuda_on_cpu/available_memory.h>
 #include <gtest/gtest.h>
 #include <lab/problem.h>
 
@@ -397,22 +398,22 @@ TEST(HostMemoryTest, the_least_limit_of_a_cgroup_and_those_above_it_counts) {
   const std::string mount = folder.path(), job = "/slice/job_7", step = job + "/step_0";
   std::filesystem::create_directories(mount + step);
   const std::size_t none = ~std::size_t{0};
-  EXPECT_EQ(lab::memory_left_in_cgroups(mount, step), none);
+  EXPECT_EQ(cuda_on_cpu::memory_left_in_cgroups(mount, step), none);
   test::write_file(mount + step + "/memory.max", "max\n");
   test::write_file(mount + step + "/memory.current", "900\n");
-  EXPECT_EQ(lab::memory_left_in_cgroups(mount, step), none);
+  EXPECT_EQ(cuda_on_cpu::memory_left_in_cgroups(mount, step), none);
   // A batch system limits the job, and its steps not.
   test::write_file(mount + job + "/memory.max", "1000\n");
   test::write_file(mount + job + "/memory.current", "900\n");
-  EXPECT_EQ(lab::memory_left_in_cgroups(mount, step), 100u);
+  EXPECT_EQ(cuda_on_cpu::memory_left_in_cgroups(mount, step), 100u);
   test::write_file(mount + job + "/memory.stat", "anon 850\ninactive_file 50\n");
-  EXPECT_EQ(lab::memory_left_in_cgroups(mount, step), 150u);
-  EXPECT_EQ(lab::memory_left_in_cgroups(mount, "/slice"), none);
+  EXPECT_EQ(cuda_on_cpu::memory_left_in_cgroups(mount, step), 150u);
+  EXPECT_EQ(cuda_on_cpu::memory_left_in_cgroups(mount, "/slice"), none);
   // A container sees its own cgroup as the one at the top.
   test::write_file(mount + "/memory.max", "120\n");
   test::write_file(mount + "/memory.current", "110\n");
   for (const std::string& path : {step, std::string("/"), std::string()}) {
-    EXPECT_EQ(lab::memory_left_in_cgroups(mount, path), 10u) << path;
+    EXPECT_EQ(cuda_on_cpu::memory_left_in_cgroups(mount, path), 10u) << path;
   }
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-
 namespace cuda_on_cpu {
 
 /// What a program may tell CUDA on the CPU of itself, before main begins. All of it is optional.
@@ -15,8 +13,6 @@ struct Program {
   /// error at the end. Null: there is no such loop.
   int (*rounds)() = nullptr;
   const char* round = "round";  ///< what it calls one
-  /// How many bytes of memory may still be taken; null: as many as are free.
-  std::size_t (*free_memory)() = nullptr;
   /// Part of the path of a header whose lines are not the program's own: messages name the line
   /// that calls it.
   const char* not_its_own = nullptr;

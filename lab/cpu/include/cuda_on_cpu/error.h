@@ -35,9 +35,15 @@
   E(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing") \
   E(cudaErrorStreamCaptureInvalidated, 901, \
     "operation failed due to a previous error during capture") \
+  E(cudaErrorStreamCaptureMerge, 902, \
+    "operation would result in a merge of separate capture sequences") \
   E(cudaErrorStreamCaptureUnmatched, 903, \
     "capture was not ended in the same stream as it began") \
   E(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work") \
+  E(cudaErrorStreamCaptureIsolation, 905, \
+    "dependency created on uncaptured work in another stream") \
+  E(cudaErrorCapturedEvent, 907, \
+    "operation not permitted on an event last recorded in a capturing stream") \
   E(cudaErrorGraphExecUpdateFailure, 910, \
     "the graph update was not performed because it included changes which violated " \
     "constraints specific to instantiated graph update") \

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cuda_on_cpu/available_memory.h>
 #include <cuda_on_cpu/launch.h>
 #include <cuda_on_cpu/program.h>
 
@@ -51,12 +52,6 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
 std::size_t choose_guard(std::size_t data_bytes) {
   if (address_space_is_limited()) return kPage;
   return std::clamp(data_bytes, std::size_t{64} << 10, std::size_t{1} << 30);
-}
-
-/// Bytes that may still be taken.
-std::size_t free_memory() {
-  if (program.free_memory) return program.free_memory();
-  return std::size_t(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
 /// Whether `p` is a null pointer, or one with an index.
@@ -154,7 +149,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
     *pointer = nullptr;
     return cudaSuccess;
   }
-  const std::size_t available = free_memory();
+  const std::size_t available = available_memory();
   if (bytes > available) {
     char words[64];
     std::snprintf(words, sizeof words, "%.1f GB asked for, %.1f GB free", 1e-9 * bytes,
@@ -457,7 +452,7 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
 
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
   const std::size_t total = std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  *free_bytes = std::min(free_memory(), total);
+  *free_bytes = std::min(available_memory(), total);
   *total_bytes = total;
   return cudaSuccess;
 }

@@ -22,8 +22,9 @@ struct Work {
   std::function<void()> run;
   std::vector<Use> uses;
   const char* what = nullptr;  // "copy", or a library's "ncclSend"; null: a kernel, or an event
-  std::vector<std::shared_ptr<Work>> after = {};  // what must be done before
+  std::set<std::shared_ptr<Work>> after = {};  // what must be done before
   bool done = false, marked = false;
+  std::chrono::steady_clock::time_point done_at = {};
   int questions = 0;               // how often the host has asked whether it is done
   bool has_kernel_beside = false;  // of a library's work, which may run alongside one
 
@@ -42,28 +43,26 @@ struct GraphExec : Graph {
   static constexpr const char* kMadeBy = "cudaGraphInstantiate";
 };
 
-/// A capture goes on: what was captured, by the stream that began it and those that joined it.
+/// What is captured, of the stream that began it and of those that joined it.
 struct Capture {
   cudaStream_t origin;
   std::vector<std::shared_ptr<Work>> work = {};
-  std::set<cudaStream_t> unjoined = {};  // with work that the origin has not waited for
-  bool broken = false;
+  bool broken = false, ended = false;
 };
 
 struct Stream {
   Origin origin = {};
   bool blocking = true;  // the default stream waits for it, and it for the default stream
   std::shared_ptr<Work> last = {};
-  std::shared_ptr<Capture> capture = {};
+  std::shared_ptr<Capture> capture = {};          // it goes on
+  std::set<std::shared_ptr<Work>> captured = {};  // in it: what the stream's next work comes after
 };
 
 struct Event {
   Origin origin;
   std::shared_ptr<Work> work = {};
-  std::chrono::steady_clock::time_point time = {};
-  // Recorded in a capture: by which stream.
-  std::shared_ptr<Capture> capture = {};
-  cudaStream_t captured_in = nullptr;
+  std::shared_ptr<Capture> recorded_in = {};      // which may have ended
+  std::set<std::shared_ptr<Work>> captured = {};  // in it: what comes before the event
 };
 
 namespace {
@@ -90,6 +89,7 @@ void finish(Work& work) {
   work.run();
   running = nullptr;
   work.done = true;
+  work.done_at = std::chrono::steady_clock::now();
   work.run = nullptr;
   work.after.clear();
   if (work.is_of_library())
@@ -183,7 +183,7 @@ std::shared_ptr<Work> append(Stream* stream, Where where, std::function<void()> 
   const bool closes = !work->uses.empty();
   Stream* own = stream ? stream : &default_stream;
   auto come_after = [&](const Stream& other) {
-    if (other.last && !other.last->done) work->after.push_back(other.last);
+    if (other.last && !other.last->done) work->after.insert(other.last);
   };
   come_after(*own);
   if (!stream) {
@@ -243,6 +243,12 @@ cudaError_t check(G* graph) {
   if (graph->destroyed_at.line == 0) return cudaSuccess;
   return error(cudaErrorInvalidValue, "this graph was destroyed already, at ", graph->destroyed_at);
 }
+/// For calls that ask for the work before an event: in a capture no work is done.
+cudaError_t refuse_captured(cudaEvent_t event) {
+  if (!event->recorded_in) return cudaSuccess;
+  return error(cudaErrorCapturedEvent,
+               "it was recorded between cudaStreamBeginCapture and cudaStreamEndCapture");
+}
 cudaError_t destroy_graph(auto* graph, Where where) {
   if (!graph) return cudaSuccess;
   if (auto e = check(graph)) return e;
@@ -257,9 +263,9 @@ cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
                     std::vector<Use> uses, const char* what) {
   if (!is_stream(stream)) return not_a_stream();
   if (stream && stream->capture) {
-    stream->capture->work.push_back(
-        std::make_shared<Work>(Work{where, std::move(run), std::move(uses), what}));
-    if (stream != stream->capture->origin) stream->capture->unjoined.insert(stream);
+    stream->capture->work.push_back(std::make_shared<Work>(
+        Work{where, std::move(run), std::move(uses), what, std::move(stream->captured)}));
+    stream->captured = {stream->capture->work.back()};
     return cudaSuccess;
   }
   if (!stream && any_capture()) return refuse_while_capturing("work in the default stream");
@@ -356,18 +362,23 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!is_stream(stream)) return not_a_stream();
   if (auto e = check(event)) return e;
-  if (event->capture) {  // the stream joins the capture, or the origin waits for one that did
+  if (const auto& capture = event->recorded_in; capture && !capture->ended) {
     if (!stream) return refuse_while_capturing("the default stream waits");
-    if (stream == event->capture->origin) {
-      event->capture->unjoined.erase(event->captured_in);
-    } else {
-      stream->capture = event->capture;
-      stream->capture->unjoined.insert(stream);
+    if (!stream->capture) stream->capture = capture;  // the stream joins it
+    if (stream->capture != capture) {
+      capture->broken = stream->capture->broken = true;
+      return error(cudaErrorStreamCaptureMerge, "the event is of another capture");
     }
+    stream->captured.insert(event->captured.begin(), event->captured.end());
     return cudaSuccess;
   }
+  if (auto e = refuse_captured(event)) return e;
+  if (event->work && is_capturing(stream)) {
+    stream->capture->broken = true;
+    return error(cudaErrorStreamCaptureIsolation, "the event was recorded outside of the capture");
+  }
   if (event->work && !event->work->done) {
-    append(stream, {}, [] {}, {})->after.push_back(event->work);
+    append(stream, {}, [] {}, {})->after.insert(event->work);
   }
   return cudaSuccess;
 }
@@ -383,28 +394,29 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!is_stream(stream)) return not_a_stream();
   if (auto e = check(event)) return e;
   if (stream && stream->capture) {
-    event->capture = stream->capture;
-    event->captured_in = stream;
+    event->recorded_in = stream->capture;
+    event->captured = stream->captured;
     return cudaSuccess;
   }
-  event->capture = nullptr;
-  event->work = append(stream, {}, [event] { event->time = std::chrono::steady_clock::now(); }, {});
+  event->recorded_in = nullptr;
+  event->work = append(stream, {}, [] {}, {});
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (auto e = check(event)) return e;
   if (auto e = refuse_while_capturing("cudaEventSynchronize")) return e;
+  if (auto e = refuse_captured(event)) return e;
   if (event->work) wait_until(event->work.get());
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (auto e = check(event)) return e;
   if (auto e = refuse_while_capturing("cudaEventQuery")) return e;
+  if (auto e = refuse_captured(event)) return e;
   return query(event->work);
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (auto e = check(event)) return e;
-  if (event->work) run_until(event->work.get());
   events.erase(event);
   delete event;
   return cudaSuccess;
@@ -412,6 +424,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
   for (const cudaEvent_t event : {start, end}) {
     if (auto e = check(event)) return e;
+    if (auto e = refuse_captured(event)) return e;
   }
   if (!start->work || !end->work) {
     return error(cudaErrorInvalidResourceHandle, "an event that was not recorded");
@@ -419,7 +432,7 @@ cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) 
   if (!start->work->done || !end->work->done) {
     return error(cudaErrorNotReady, "wait for the event first: cudaEventSynchronize");
   }
-  *ms = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+  *ms = std::chrono::duration<float, std::milli>(end->work->done_at - start->work->done_at).count();
   return cudaSuccess;
 }
 
@@ -443,11 +456,24 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, Where 
   if (capture->origin != stream) {
     return error(cudaErrorStreamCaptureUnmatched, "another stream began the capture");
   }
-  for (Stream* s : streams) {
-    if (s->capture == capture) s->capture = nullptr;
+  // What the stream comes after, and what that comes after: all work but what was not joined.
+  for (const auto& last : stream->captured) last->marked = true;
+  bool joined = true;
+  for (auto work = capture->work.rbegin(); work != capture->work.rend(); ++work) {
+    joined &= (*work)->marked;
+    for (const auto& before : (*work)->after) before->marked |= (*work)->marked;
+    (*work)->after.clear();
   }
-  if (capture->broken) return error(cudaErrorStreamCaptureInvalidated, "a call in it had to wait");
-  if (!capture->unjoined.empty()) {
+  for (Stream* s : streams) {
+    if (s->capture != capture) continue;
+    s->capture = nullptr;
+    s->captured.clear();
+  }
+  capture->ended = true;
+  if (capture->broken) {
+    return error(cudaErrorStreamCaptureInvalidated, "a call in it was refused");
+  }
+  if (!joined) {
     return error(cudaErrorStreamCaptureUnjoined,
                  "a second stream has work that the first does not wait for");
   }

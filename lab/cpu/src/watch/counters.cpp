@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <tuple>
+#include <vector>
 
 #include "report.h"
 
@@ -12,18 +13,18 @@ namespace {
 constexpr std::uintptr_t kSector = 32;  // bytes: the least that global memory moves
 constexpr int kBanks = 32;              // of shared memory, 4 bytes wide each
 
-/// How many sectors the lanes touch together.
-int count_sectors(const MemoryAccess* const* accesses, int count) {
-  std::uintptr_t sectors[32 * 2];
-  int found = 0;
-  for (int k = 0; k < count; ++k) {
+/// The units of that many bytes that the lanes from `first` to before `end` touch, each once.
+std::vector<std::uintptr_t> touched(const MemoryAccess* const* accesses, int first, int end,
+                                    std::uintptr_t unit) {
+  std::vector<std::uintptr_t> units;
+  for (int k = first; k < end; ++k) {
     const auto begin = reinterpret_cast<std::uintptr_t>(accesses[k]->address);
-    const std::uintptr_t last = (begin + accesses[k]->bytes - 1) / kSector;
-    sectors[found++] = begin / kSector;
-    if (last != begin / kSector) sectors[found++] = last;
+    const std::uintptr_t last = (begin + accesses[k]->bytes - 1) / unit;
+    for (std::uintptr_t u = begin / unit; u <= last; ++u) units.push_back(u);
   }
-  std::sort(sectors, sectors + found);
-  return static_cast<int>(std::unique(sectors, sectors + found) - sectors);
+  std::sort(units.begin(), units.end());
+  units.erase(std::unique(units.begin(), units.end()), units.end());
+  return units;
 }
 
 /// In how many passes shared memory serves the lanes: in one pass each bank gives one word. Wide
@@ -34,17 +35,12 @@ int count_wavefronts(const MemoryAccess* const* accesses, int count, std::uint64
   const int lanes_each = std::max(1, 32 / words_each);
   int wavefronts = 0;
   for (int first = 0; first < count; first += lanes_each) {
-    std::uintptr_t words[32 * 4];
-    int found = 0;
-    for (int k = first; k < std::min(count, first + lanes_each); ++k) {
-      const auto word = reinterpret_cast<std::uintptr_t>(accesses[k]->address) / 4;
-      for (int w = 0; w < words_each && found < 128; ++w) words[found++] = word + w;
-    }
-    std::sort(words, words + found);
-    found = static_cast<int>(std::unique(words, words + found) - words);
+    const int end = std::min(count, first + lanes_each);
     int in_bank[kBanks] = {};
     int most = 1;
-    for (int k = 0; k < found; ++k) most = std::max(most, ++in_bank[words[k] % kBanks]);
+    for (const std::uintptr_t word : touched(accesses, first, end, 4)) {
+      most = std::max(most, ++in_bank[word % kBanks]);
+    }
     wavefronts += most;
     *conflicts += most - 1;
   }
@@ -71,7 +67,7 @@ void Counters::request(const MemoryAccess* const* accesses, int count) {
   if (first.shared) {
     c.wavefronts += count_wavefronts(accesses, count, &c.conflicts);
   } else {
-    c.sectors += count_sectors(accesses, count);
+    c.sectors += touched(accesses, 0, count, kSector).size();
   }
 }
 

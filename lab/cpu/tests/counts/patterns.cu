@@ -14,6 +14,8 @@
 // count: @twos             global store  8  2 64  16  0  0  0  0
 // count: @bytes            global load   1  2 64   2  0  0  0  0
 // count: @bytes            global store  1  2 64   2  0  0  0  0
+// count: @whole            global load 256  2 64 512  0  0  0  0
+// count: @whole            global store 256 2 64 512  0  0  0  0
 // count: @rows             global load   4  2 64   8  0  0  0  0
 // count: @rows             global store  4  2 64  32  0  0  0  0
 // count: @one_sum          global atomic 4  2 64   2  0  0  1 64
@@ -74,6 +76,14 @@ __global__ void wide_kernel(Arrays a) {
   const char* in1 = reinterpret_cast<const char*>(a.in);
   out1[t + 2048] = in1[t];  // @bytes
 }
+struct Large {
+  float parts[64];
+};
+// Copied whole, each thread touches all sectors of its struct.
+__global__ void large_kernel(Arrays a) {
+  const int t = threadIdx.x;
+  reinterpret_cast<Large*>(a.out)[t] = reinterpret_cast<const Large*>(a.in)[t];  // @whole
+}
 // In two dimensions x runs first: two rows of 16 form a warp.
 __global__ void rows_kernel(Arrays a) {
   const int x = threadIdx.x, y = threadIdx.y;
@@ -121,6 +131,7 @@ int main() {
   reverse_kernel<<<1, 64>>>(a);
   everyone_kernel<<<1, 64>>>(a);
   wide_kernel<<<1, 64>>>(a);
+  large_kernel<<<1, 64>>>(a);
   rows_kernel<<<1, dim3(16, 4)>>>(a);
   sums_kernel<<<1, 64>>>(a);
   shared_kernel<<<1, 64, 64 * 32 * sizeof(float)>>>(a);

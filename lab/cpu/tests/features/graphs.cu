@@ -228,9 +228,85 @@ void mistakes() {
   CUDA(cudaStreamDestroy(stream));
 }
 
+void record_and_wait(cudaEvent_t event, cudaStream_t from, cudaStream_t to) {
+  CUDA(cudaEventRecord(event, from));
+  CUDA(cudaStreamWaitEvent(to, event, 0));
+}
+
+// What of other streams the first one waits for, and what it does not.
+void joins() {
+  Array<int> x(3);
+  cudaStream_t stream, side, beyond;
+  for (cudaStream_t* s : {&stream, &side, &beyond}) {
+    CUDA(cudaStreamCreateWithFlags(s, cudaStreamNonBlocking));
+  }
+  cudaEvent_t event, other_event;
+  CUDA(cudaEventCreate(&event));
+  CUDA(cudaEventCreate(&other_event));
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+
+  // By way of another stream, too; and those two may wait for each other.
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  record_and_wait(event, stream, side);
+  record_and_wait(event, side, beyond);
+  add_kernel<<<1, 1, 0, side>>>(x.data(), 1);
+  add_kernel<<<1, 1, 0, beyond>>>(x.data() + 1, 1);
+  CUDA(cudaEventRecord(other_event, beyond));
+  record_and_wait(event, side, beyond);
+  CUDA(cudaStreamWaitEvent(side, other_event, 0));
+  add_kernel<<<1, 1, 0, stream>>>(x.data() + 2, 1);
+  record_and_wait(event, side, stream);
+  CUDA(cudaStreamEndCapture(stream, &graph));
+  CUDA(cudaGraphInstantiate(&exec, graph, 0));
+  CUDA(cudaGraphLaunch(exec, stream));
+  CUDA(cudaStreamSynchronize(stream));
+  for (int k = 0; k < 3; ++k) CHECK_EQUAL(x[k], 1);
+  CUDA(cudaGraphExecDestroy(exec));
+  CUDA(cudaGraphDestroy(graph));
+
+  // The event comes before the second stream's last kernel.
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  record_and_wait(event, stream, side);
+  CUDA(cudaEventRecord(event, side));
+  add_kernel<<<1, 1, 0, side>>>(x.data(), 1);
+  CUDA(cudaStreamWaitEvent(stream, event, 0));
+  CHECK(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureUnjoined);
+  (void)cudaGetLastError();
+
+  // The capture has ended: no stream joins it, and the event tells nothing.
+  CHECK(cudaStreamWaitEvent(side, event, 0) == cudaErrorCapturedEvent);
+  CHECK(cudaEventSynchronize(event) == cudaErrorCapturedEvent);
+  CHECK(cudaEventQuery(event) == cudaErrorCapturedEvent);
+  (void)cudaGetLastError();
+  add_kernel<<<1, 1, 0, side>>>(x.data(), 1);
+  LAUNCHED();
+  CUDA(cudaDeviceSynchronize());
+  CHECK_EQUAL(x[0], 2);
+
+  // A captured stream waits for nothing that another capture holds, or none.
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CUDA(cudaStreamBeginCapture(side, cudaStreamCaptureModeGlobal));
+  CUDA(cudaEventRecord(event, stream));
+  CHECK(cudaStreamWaitEvent(side, event, 0) == cudaErrorStreamCaptureMerge);
+  CHECK(cudaStreamEndCapture(side, &graph) == cudaErrorStreamCaptureInvalidated);
+  CHECK(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated);
+  CUDA(cudaEventRecord(event, beyond));
+  CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CHECK(cudaStreamWaitEvent(stream, event, 0) == cudaErrorStreamCaptureIsolation);
+  CHECK(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated);
+  (void)cudaGetLastError();
+
+  CUDA(cudaDeviceSynchronize());
+  for (cudaStream_t s : {stream, side, beyond}) CUDA(cudaStreamDestroy(s));
+  CUDA(cudaEventDestroy(event));
+  CUDA(cudaEventDestroy(other_event));
+}
+
 int main() {
   one_stream();
   fork_and_join();
+  joins();
   copies_and_fills();
   forms();
   updates();

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include <sys/resource.h>
+
 __global__ void add_kernel(float* x, float value, int n) {
   const int k = blockIdx.x * blockDim.x + threadIdx.x;
   if (k < n) x[k] += value;
@@ -202,6 +204,17 @@ void amounts() {
   size_t free_bytes = 0, total_bytes = 0;
   CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
   CHECK(free_bytes > 0 && free_bytes <= total_bytes);
+#ifdef __CUDA_ON_CPU__
+  // What the system says is available, and no more than the shell's limit (ulimit -v) leaves.
+  const size_t gibibyte = size_t{1} << 30;
+  rlimit before;
+  CHECK(getrlimit(RLIMIT_AS, &before) == 0);
+  rlimit limit{gibibyte, before.rlim_max};
+  CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+  CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
+  CHECK(free_bytes < gibibyte);
+  CHECK(setrlimit(RLIMIT_AS, &before) == 0);
+#endif
   void* p = &free_bytes;
   CUDA(cudaMalloc(&p, 0));
   CHECK(p == nullptr);

@@ -108,11 +108,34 @@ void times() {
   for (const cudaEvent_t event : {start, middle, end}) CUDA(cudaEventDestroy(event));
 }
 
+// An event that is recorded once more stands for what was recorded last, whichever stream is ahead.
+void recorded_twice() {
+  cudaStream_t left, right;
+  cudaEvent_t start, end;
+  CUDA(cudaStreamCreateWithFlags(&left, cudaStreamNonBlocking));
+  CUDA(cudaStreamCreateWithFlags(&right, cudaStreamNonBlocking));
+  CUDA(cudaEventCreate(&start));
+  CUDA(cudaEventCreate(&end));
+  CUDA(cudaEventRecord(start, left));
+  CUDA(cudaEventRecord(start, right));
+  CUDA(cudaEventRecord(end, right));
+  CUDA(cudaStreamSynchronize(right));
+  CUDA(cudaStreamSynchronize(left));
+  float ms = -1;
+  CUDA(cudaEventElapsedTime(&ms, start, end));
+  CHECK(ms >= 0);
+  // Nor does it matter to what is queued when it is destroyed.
+  for (const cudaStream_t stream : {left, right}) CUDA(cudaEventRecord(start, stream));
+  for (const cudaEvent_t event : {start, end}) CUDA(cudaEventDestroy(event));
+  for (const cudaStream_t stream : {left, right}) CUDA(cudaStreamDestroy(stream));
+}
+
 int main() {
   one_stream();
   event_between_streams();
   default_stream();
   queries();
   times();
+  recorded_twice();
   return result();
 }
