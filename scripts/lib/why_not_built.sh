@@ -79,6 +79,7 @@ why_not_built() {
   troubles+='|virtual memory exhausted|out of memory allocating.*|Killed signal terminated.*|unsupported GNU version.*'
   trouble=$(grep -m 1 -oiE "$troubles" "$log" || true)
   if [[ -n $trouble ]]; then cannot_run_here "the compiler says: $trouble"; fi
+  has_space "${log%/*}" || cannot_run_here "no space left in ${log%/*}"
   compiler_words "$log" | errors_first
   if grep -q 'CUDA on the CPU does not cover' "$log"; then
     cannot_run_here "The program may well be right. On a GPU: make check $step_words"

@@ -8,6 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need_build
 step=08_cub_reduction
 source_file=solutions/$step/jacobi.cu
+need prlimit
 for file in "$build_dir"/bin/{validate,goals,solution_${step}_cpu,solution_${step}_cpu_watched} "$source_dir/$source_file"; do
   [[ -f $file ]] || skip "$file is not there"
 done
@@ -25,6 +26,11 @@ stub() {
 }
 # shellcheck disable=SC2016  # it is the stub's
 stub "$temp/stubs/cmake" 'if [[ -n ${CANNOT_BUILD:-} && " $* " =~ \ (check_[^\ ]*|$CANNOT_BUILD)\  ]]; then echo "no" >&2; exit 1; fi
+if [[ -n ${BUILD_ENDS_BY:-} && " $* " == *" check_solution_"* ]]; then
+  if ((AFTER_CPU)); then touch "$LAB_BUILD_DIR/content/solution_08_cub_reduction.beside" && sleep 3; fi
+  beside=$(ps -o ppid= "$PPID") # the shell of the build
+  $BUILD_ENDS_BY ${beside// /} && exit 1
+fi
 if [[ ${1:-} == --version ]]; then echo "cmake version 3.99.0"; fi
 if [[ -n ${NVCC_SECONDS:-} && " $* " == *" check_solution_"* ]]; then
   touch "$LAB_BUILD_DIR/content/solution_08_cub_reduction.beside"
@@ -99,5 +105,11 @@ ln -sf "$build_dir/bin/solution_${step}_cpu" "$build/bin/"
 check 0 "right once nvcc has compiled it" N= NVCC_SECONDS=3 NVCC_MAKES="$temp/right"
 expect "^$step: right: .* fields bit for bit" "right once nvcc has compiled it"
 expect "^ +Goal reached: at most one atomic addition per block$" "right once nvcc has compiled it"
+
+# A build that can say nothing more: its disk is full, or its shell was killed.
+check 1 "a disk that is full" N= BUILD_ENDS_BY="prlimit --fsize=0 --pid" AFTER_CPU=1 timeout 60
+expect "^check.sh: the build failed, and a second one did not: check again$" "a disk that is full"
+check 1 "a build whose shell is killed" N= BUILD_ENDS_BY="kill -9" AFTER_CPU=0 timeout 60
+expect "^check.sh: the build was ended before it was done: check again$" "a build whose shell is killed"
 
 finish "the check on a GPU, and the CPU's look beside it"

@@ -117,12 +117,14 @@ wanted=("check_$target")
 if ((races)); then wanted=(validate goals "$target"); fi
 # is_built TARGET...: whether they are, without a word.
 is_built() { locked cmake --build "$build_dir" --target "$@" >"$scratch/log" 2>&1; }
-# build_all: builds them. `$scratch/built` says how that ended.
+# build_all: builds them. `$scratch/built` says how that ended. Who waits for it must not wait for ever: on a full disk a
+# file can still get another name.
+echo 0 >"$scratch/success"
+echo 1 >"$scratch/failure"
 build_all() {
-  local status=0
-  build_watched "$log" "${wanted[@]}" || status=$?
-  echo "$status" >"$scratch/status"
-  mv "$scratch/status" "$scratch/built"
+  local ended=success
+  build_watched "$log" "${wanted[@]}" || ended=failure
+  mv "$scratch/$ended" "$scratch/built"
 }
 # failed: whether it ended without success. While it goes on that is not known.
 failed() { [[ -e $scratch/built && $(<"$scratch/built") != 0 ]]; }
@@ -149,6 +151,8 @@ if [[ -n $on_cpu && -z ${N:-} && -e $build_dir/lab/liblab.a ]]; then
   rm -f "$beside"
   in_background build_all 2> >(cat >&2) # a pipe is no terminal: nothing is drawn there
   until [[ -e $beside || -e $scratch/built ]]; do
+    kill -0 "${jobs[0]}" 2>/dev/null || [[ -e $scratch/built ]] ||
+      die 1 "the build was ended before it was done: check again"
     show_newest "$log"
     sleep 0.05
   done
@@ -157,7 +161,7 @@ else
 fi
 if failed; then
   say_why
-  echo 0 >"$scratch/built" # the learner's program is there
+  mv "$scratch/success" "$scratch/built" # the learner's program is there
 fi
 for other in on_cpu watched; do
   [[ -x $build_dir/bin/${!other} ]] || declare "$other="
