@@ -44,20 +44,28 @@ if [[ $backend == gpu ]]; then arguments+=(--on-gpu "$bin/$target"); fi
 if [[ $which == exercise && -d solutions ]]; then
   arguments+=(--next "Next: see how the solution does it: make diff $step_words.")
 fi
-nvcc=$(nvcc_of_build)
+# nvcc_keeps FILE LOG: whether nvcc compiles it; what the goals are counted in stays in $scratch.
+nvcc_keeps() {
+  "$nvcc" -x cu -std=c++17 -cubin -Xptxas -v --keep --keep-dir "$scratch" -Ilab/include \
+    "-DLAB_STEP_NAME=\"$step\"" "$1" -o "$scratch/cubin" >"$2" 2>&1
+}
+nvcc=$(nvcc_of_build) trouble=""
 if [[ -x $nvcc ]]; then
   doing "asking nvcc"
-  if ! "$nvcc" -x cu -std=c++17 -cubin -Xptxas -v --keep --keep-dir "$scratch" -Ilab/include \
-    "-DLAB_STEP_NAME=\"$step\"" "$source_file" -o "$scratch/cubin" >"$scratch/log" 2>&1; then
+  if nvcc_keeps "$source_file" "$scratch/log"; then
+    arguments+=(--from-nvcc "$scratch")
+  elif nvcc_keeps /dev/null "$scratch/trouble"; then
     doing
     sed -n "s#$lab_root/##g; 1,20p" "$scratch/log"
     say "$step: wrong: nvcc does not compile it; begin with the first error above"
     exit 1
+  else
+    trouble="  nvcc does not work here, so it was not tried: $(head -n 1 "$scratch/trouble")"
   fi
   doing
-  arguments+=(--from-nvcc "$scratch")
 fi
 status=0
 said=$("$bin/clinic" "${arguments[@]}" "$bin/$watched") || status=$?
 say_wrapped "$said"
+say_wrapped "$trouble"
 exit "$status"

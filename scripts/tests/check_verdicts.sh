@@ -259,12 +259,17 @@ test_nvcc() {
   expect_no "^$|.{81}" "a kernel that calls a function of the host"
 
   # An nvcc that stops to work is not the learner's mistake. (What the solution may not use either, it refuses, too.)
-  printf '#!/bin/sh\ncase " $* " in *" -ptx "*) echo "nvcc fatal: no licence" >&2 && exit 1 ;; esac\nexec "%s" "$@"\n' \
-    "$LAB_TEST_NVCC" >"$temp/nvcc"
+  printf '#!/bin/sh\ncase " $* " in *" -ptx "* | *" -cubin "*) echo "nvcc fatal: no licence" >&2 && exit 1 ;; esac\n' \
+    >"$temp/nvcc"
+  printf 'exec "%s" "$@"\n' "$LAB_TEST_NVCC" >>"$temp/nvcc"
   chmod +x "$temp/nvcc"
   export LAB_BUILD_DIR="$temp/another build" LAB_CMAKE_ARGS="$LAB_CMAKE_ARGS -DCMAKE_CUDA_COMPILER=$temp/nvcc"
   check 0 "an nvcc that stops to work" STEP=04 BACKEND=cpu WHICH=solution
   expect '^ *nvcc does not work here, so it was not tried: nvcc fatal: no licence$' "an nvcc that stops to work"
+  check 0 "an nvcc that stops to work, in the clinic" CLINIC=local_memory BACKEND=cpu WHICH=solution
+  expect '^clinic/local_memory: right; the goal cannot be measured here$' "an nvcc that stops to work, in the clinic"
+  expect '^ *nvcc does not work here, so it was not tried: nvcc fatal: no licence$' \
+    "an nvcc that stops to work, in the clinic"
 }
 
 cp "$lab/$solution" "$temp/solution.cpp"
