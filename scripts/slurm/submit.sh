@@ -32,7 +32,8 @@ if [[ $verb != run && -z ${CLINIC:-} ]]; then step_line "${STEP-}" >/dev/null; f
 if [[ $verb == ranks ]]; then
   read_step "$STEP"
   ((step_ranks)) || die $exit_bad_usage "STEP=$STEP: $step is a program of one process"
-  [[ ${NODES:-1}${GPUS:-1} =~ ^[1-9][0-9]{0,5}$ ]] || die $exit_bad_usage "NODES=${NODES:-} GPUS=${GPUS:-}: must be whole numbers"
+  [[ "${NODES:-1} ${GPUS:-1}" =~ ^[1-9][0-9]{0,4}\ [1-9][0-9]?$ ]] ||
+    die $exit_bad_usage "NODES=${NODES:-} GPUS=${GPUS:-}: must be whole numbers from 1 up, and at most 99 GPUs a node"
 fi
 command -v sbatch >/dev/null || ((dry)) || die $exit_no_gpu "sbatch was not found: is this a node of a Slurm cluster?"
 

@@ -150,7 +150,10 @@ bad '^submit.sh: which step\?' check
 bad '^submit.sh: STEP=42: there is no such step' ncu STEP=42
 bad '^submit.sh: 04: must be like STEP=04' ncu 04
 bad '^submit.sh: STEP=13: .* is a program of one process' ranks STEP=13
-bad '^submit.sh: NODES=two GPUS=: must be whole numbers' ranks STEP=14 NODES=two
+for numbers in "NODES=two GPUS=" "NODES= GPUS=0" "NODES=10 GPUS=08" "NODES=0 GPUS=4"; do
+  # shellcheck disable=SC2086  # two settings
+  bad "^submit.sh: $numbers: must be whole numbers" ranks STEP=14 $numbers
+done
 touch "$temp/refuse"
 run "$slurm/submit.sh" check STEP=04
 expect_status 1 "sbatch refuses"
