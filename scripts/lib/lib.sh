@@ -36,13 +36,18 @@ need_commands awk cmp cut date df diff find grep head mktemp nproc sed sha256sum
 
 # A variable on make's command line that no verb knows is a slip of the pen.
 refuse_unknown_variables() {
-  local word name
-  if [[ ${MAKEFLAGS:-} != *"-- "* ]]; then return; fi
-  for word in ${MAKEFLAGS#*-- }; do
+  local flags=${MAKEFLAGS:-} word name
+  local -a words
+  if [[ $flags != *"-- "* ]]; then return; fi
+  flags=${flags#*-- }
+  # A blank within a value has a backslash before it.
+  read -r -d '' -a words <<<"${flags//\\?/_}" || true
+  for word in "${words[@]}"; do
     name=${word%%=*}
     # Those of the tools are CXX and the like, or have a _ in their names.
-    [[ $word == *=* && $name =~ ^[A-Z]+$ && ! $name =~ ^(C|CXX|CUDA|LD)(FLAGS|CXX|ARCHS)?$ ]] || continue
-    grep -rqsw "$name" "$lab_root"/{Makefile,scripts/{verbs,lib,teach,publish}} ||
+    [[ $word == *=* && $name =~ ^[A-Z]+$ && ! $name =~ ^(C|CC|CXX|CUDA|LD)(FLAGS|CXX|ARCHS)?$ ]] || continue
+    grep -rqsE "\\b$name=|\\$\{?$name\\b|environ.*\"$name\"" \
+      "$lab_root"/{Makefile,scripts/{verbs,lib,labtools,teach,publish}} ||
       die $exit_bad_usage "$name: there is no such variable (make help)"
   done
 }

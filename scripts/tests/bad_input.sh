@@ -100,6 +100,8 @@ bad_verb 'STEPS=04;touch: there is no such step' run STEPS="04;touch $temp/pwned
 bad_verb 'BASELINE=99: must be previous' nsys STEP=05 BASELINE=99
 bad_verb 'STEPS=,: names no step' run STEPS=, RESULTS="$temp/results"
 bad_verb 'WICH: there is no such variable \(make help\)' check STEP=01 WICH=solution
+bad_verb 'GPU: there is no such variable \(make help\)' check STEP=01 GPU=1
+bad_verb 'nowhere.cu: cannot be read' trace FILE=nowhere.cu ARGS='run MODE=fast *'
 bad_verb 'WHICH=exercise: which step[?] Also give STEP=NN' run WHICH=exercise RESULTS="$temp/results"
 if [[ -d $source_dir/solutions ]]; then
   for ranks in 0 65 100 2,4 x -1 '1 2'; do
