@@ -162,6 +162,9 @@ STUB_TOOLKIT=12.0 STUB_CUDA=12.4 doctor
 expect '^ok       driver ' "a toolkit older than the driver"
 STUB_TOOLKIT=11.8 doctor
 expect '^problem  CUDA Toolkit   11\.8; 12 or newer is needed' "an old toolkit"
+STUB_FREE='[N/A]' doctor
+expect_status 0 "memory of which nothing is known"
+expect_no '^[a-z]+ +memory ' "memory of which nothing is known"
 STUB_FREE=300 doctor
 expect '^problem    memory       300 of 143771 MiB free' "a GPU in use"
 STUB_MIG=Enabled doctor

@@ -104,7 +104,8 @@ while IFS=, read -r name capability total free mig; do
   else
     line ok "GPU $k" "$name, compute capability $capability"
   fi
-  if ((free < needed)); then
+  # Of a slice, or where the GPU has the host's memory, nvidia-smi may know no number.
+  if [[ -z $free || -z $total ]]; then :; elif ((free < needed)); then
     line problem "  memory" "$free of $total MiB free; the largest step takes $needed MiB" \
       "nvidia-smi shows who uses it; or choose a smaller --n"
   else
