@@ -48,6 +48,14 @@ if grep -q 'thought' "$file"; then fail "there should be no code without CODE=1"
 handin CODE=1
 grep -qx '# code'$'\t'"$exercise" "$file" || fail "CODE=1 should name the file"
 [[ $(sed -n 's/^> //p' "$file") == "$(<"$lab/$exercise")" ]] || fail "CODE=1: its code should be the edited exercise, and no other"
+# A last line without an end.
+second=exercises/02_unified_memory/$(awk '/^02_/ { print $2 }' "$lab/lab/steps.tsv")
+printf '// the end' >>"$lab/$exercise"
+printf '// the end' >>"$lab/$second"
+handin CODE=1
+[[ $(grep -cE '^# code|^> // the end$' "$file") == 4 ]] ||
+  fail "CODE=1: a last line without an end" "$(grep -n '^#\|the end' "$file")"
+git -C "$lab" checkout -q "$second"
 echo '// another' >>"$lab/$exercise"
 handin
 row 01_nvtx "edited, not checked since" - - - - "edited since"

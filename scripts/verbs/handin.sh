@@ -32,7 +32,7 @@ write() {
       if [[ $state == unchanged || $state == "no task" || $state == missing ]]; then continue; fi
       read_step "$step"
       printf '# code\texercises/%s\n' "$step/$step_source" || return 1
-      sed 's/^/> /' "$lab_root/exercises/$step/$step_source" || return 1
+      awk '{ print "> " $0 }' "$lab_root/exercises/$step/$step_source" || return 1
     done <<<"$table"
   fi
 }
