@@ -74,6 +74,7 @@ watch.save(SOLUTION + "// TODO(01): one\n", "^01_nvtx: right so far", "^Next: .*
 # A save during a check: the newer file counts.
 EXERCISE.write_text(SOLUTION.replace("while (", "while (true || ", 1))
 watch.wait_for("checking [.]+ [12] s")
+watch.wait_for(r"checking [.]+ \d+ s\n+n: next step")  # all is built
 watch.save(SOLUTION, "^01_nvtx: done$", "^Step 01 is done[.] make predict STEP=01 compares", "Enter ends[.]$")
 EXERCISE.rename(LAB / "away")
 watch.wait_for("is not there .make reset STEP=01 puts it back")

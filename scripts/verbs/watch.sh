@@ -30,6 +30,7 @@ stop_check() {
 
 start_check() {
   stop_check
+  : >"$temp/begun"
   set -m # it is a process group of its own, which can be ended as a whole
   STEP=$step_number "$lab_root/scripts/verbs/check.sh" </dev/null >"$temp/said" 2>&1 &
   check=$!
@@ -92,10 +93,14 @@ end_check() {
 
 # show: the whole screen.
 show() {
-  local head="$step: $step_title" now="checked $at" keys="n: next step   q: end"
+  local log head="$step: $step_title" now="checked $at" keys="n: next step   q: end"
   if [[ -n $check ]]; then
     now="checking ... $((SECONDS - started)) s"
-    next=$(newest_of "$(find "$build_dir" -maxdepth 1 -name '*.log' -newer "$temp/begun" 2>/dev/null | tail -n 1)")
+    next=""
+    for log in "$build_dir/check_exercise_$step"*.log; do
+      # That of this check, until all is built: beside the log is the check's folder.
+      if [[ $log -nt $temp/begun && ! -e ${log%.log}.$check/built ]]; then next=$(newest_of "$log"); fi
+    done
     next=${next:+building $(bar "$next")}
   elif [[ $seen == gone ]]; then
     now="waiting"
@@ -146,7 +151,6 @@ fi
 go_to "$name"
 unset WHICH N RACES
 make_scratch
-: >"$temp/begun"
 : >"$temp/body"
 check="" at="" next=""
 terminal=$(stty -g)
