@@ -1,7 +1,7 @@
 """Brings the rows of an older ladder into one of some steps: `make run STEPS=NN` times those alone.
 
   python3 -m labtools.ladder BEFORE NEW    the rows and serial times that NEW lacks come from BEFORE, if both are of one
-                                           machine; NEW is written anew
+                                           machine; NEW is written anew. Else BEFORE is kept beside NEW
 
 The head stays that of BEFORE. For each row of NEW it has a line "# row STEP" with that run's date and copy bandwidth, to
 which its percentage belongs; its speed-ups over the serial code are those over the times that the ladder shows.
@@ -9,8 +9,9 @@ which its percentage belongs; its speed-ups over the serial code are those over 
 
 import pathlib
 import sys
+import time
 
-from labtools.process import warn
+from labtools.process import must_write, warn
 from labtools.table import Table, write_table
 
 SAME = ("gpu", "cuda", "driver", "cpu")
@@ -38,7 +39,10 @@ def main():
     before, new = (Table(pathlib.Path(name)) for name in sys.argv[1:])
     for name in SAME:
         if before.fact(name, "") != new.fact(name, ""):
-            warn(f"the rows of before are not kept: {name} was {before.fact(name, '')}, and is {new.fact(name, '')}")
+            aside = new.path.with_name(time.strftime("ladder_%Y-%m-%d_%H-%M-%S.tsv"))
+            must_write(aside, before.path.read_text(encoding="utf-8", errors="replace"), aside)
+            was, is_now = (table.fact(name, "") for table in (before, new))
+            warn(f"the rows of before are now in {aside}: {name} was {was}, and is {is_now}")
             return
     write_table(new.path, ["The ladder: every solution, validated and timed. Written by `make run`."], *merged(before, new))
     print(f"{new.path}: the rows of other steps are those of before")

@@ -65,7 +65,12 @@ refused() {
 }
 fresh
 ladder "$old" 2026-02-02 "Other GPU" "02_c 512 0.5 1"
-refused 0 'rows of before are not kept: gpu was Other GPU, and is Test GPU$' "another GPU" "$old" "$new"
+refused 0 "rows of before are now in $temp/ladder_[0-9_-]*.tsv: gpu was Other GPU, and is Test GPU\$" \
+  "another GPU" "$old" "$new"
+cmp -s "$old" "$temp"/ladder_*.tsv || fail "another GPU: the old ladder should be kept"
+# Without Python nothing is run.
+run env PATH="$(path_without_python)" STEPS=00 RESULTS="$temp" "$source_dir/scripts/verbs/run.sh"
+one_line 77 '^run.sh: python3 is missing: package python3$' "no Python"
 fresh
 mkdir "$new.partial"
 refused 1 "^ladder.py: .*: cannot be written" "a ladder that cannot be written" "$old" "$new"

@@ -48,21 +48,22 @@ if ((${#step_list[@]})); then arguments+=(--steps "$(IFS=,; printf '%s' "${step_
 read_backend
 # results/local is what git ignores; results/h200 and its like are what was published.
 read_results
+before=""
+if ((${#step_list[@]})) && [[ -f $results/ladder.tsv ]]; then
+  need_python # without it the rows of other steps would be lost
+  make_scratch
+  before=$temp/ladder.tsv
+  cp "$results/ladder.tsv" "$before"
+fi
 all_steps=1
 configure
 choose_backend >/dev/null # the ladder says which
 build_targets "run_on_$backend" || die 1 "the build failed; the compiler's messages are above"
 arguments+=(--results "$results")
-# The rows of other steps stay as they are.
-before=""
-if ((${#step_list[@]})) && [[ -f $results/ladder.tsv ]] && command -v python3 >/dev/null; then
-  before=$(mktemp)
-  trap 'rm -f "$before"' EXIT
-  cp "$results/ladder.tsv" "$before"
-fi
 status=0
 "$build_dir/bin/ladder" --lab "$lab_root" "${arguments[@]}" || status=$?
 say "This run took $SECONDS s."
+# The rows of other steps stay as they are.
 if [[ -n $before ]] && ! cmp -s "$before" "$results/ladder.tsv"; then
   labtool ladder "$before" "$results/ladder.tsv" || status=$?
 fi
