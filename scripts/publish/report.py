@@ -4,38 +4,28 @@
   report.py
 
 The ladder, the roofline, what is known of each kernel, the scaling and the bandwidth come from results/local if
-they have been measured on this machine, else from results/h200; the page says which. The convergence and the
-field are run for it: every solution, at n = 128, on the GPU or else on the CPU. It takes about a minute. The last
-section is the learner's own: what `make predict`, `make check` and `make progress` have kept.
+they have been measured on this machine, else from results/h200; the page says which. The last section is the
+learner's own: what `make predict`, `make check` and `make progress` have kept.
 
   OUT=FILE       another file
   RESULTS=DIR    tables of that folder alone
-  --no-run       runs and builds nothing
-  --no-build     runs the programs that are there
 Exit: 0 written, 1 it cannot be written, 2 bad usage.
 """
 
 import argparse
 import datetime
-import functools
 import os
 import pathlib
 import sys
-import tempfile
 
 import labtools_here  # noqa: F401
 from labtools.files import BUILD, ROOT, by_cycles, steps
-from labtools.machine import gpu_here
 from labtools.process import fail, must_write, warn
 from labtools.table import Table
-from page.fields import convergence_section, field_section
 from page.own import own_section
 from page.parts import find_table, style, text, when, whole
-from page.runs import build_solutions, record
 from page.sections import (bandwidth_section, kernels_section, ladder_section, roofline_section, scaling_section,
                            solution_section)
-
-N, ITERATIONS = 128, 2000  # of the convergence
 
 
 def shown(section, *arguments):
@@ -63,19 +53,10 @@ def page(sections, tiles, about):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--no-run", action="store_true")
-    parser.add_argument("--no-build", action="store_true")
-    arguments = parser.parse_args()
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     results, out = os.environ.get("RESULTS"), pathlib.Path(os.environ.get("OUT") or BUILD / "report.html")
     if results and not os.path.isdir(results):
         fail(f"RESULTS={results}: there is no such folder", 2)
-    # Found out now, not after the runs. Tried, as root is told that it may write even where nothing can be made.
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=out.parent).close()
-    except OSError as error:
-        fail(f"{out.parent}: cannot be written: {error.strerror}")
 
     listed = [step for step in steps() if not by_cycles(step.name)]
     titles = {step.name: step.title for step in listed}
@@ -86,13 +67,7 @@ def main():
     beside = [roofline.path.parent] if roofline else folders
     ceilings, kernels, clinic = (find_table(beside, f"{name}.tsv") for name in ("bandwidth", "kernels", "clinic"))
 
-    if not arguments.no_run:
-        if not arguments.no_build:
-            build_solutions()
-        print(f"running the solutions at n = {N} ...", flush=True)
-    endings = [] if arguments.no_run else [""] * gpu_here() + ["_cpu"]
     experiments = find_table([ladder.path.parent] if ladder else folders, "experiments.tsv")
-    convergence, fields, why = convergence_section(functools.partial(record, endings), listed, N, ITERATIONS)
     tiles = []
     ladder_html = shown(ladder_section, ladder, listed, tiles)
     if ladder:
@@ -103,11 +78,8 @@ def main():
         tables.append(ceilings)
     sections = [
         ("ladder", "The ladder", "What each step bought.", ladder_html),
-        ("convergence", "Convergence", "All steps compute the same numbers.", convergence),
         ("solution", "The time to the solution", "Ask first whether a kernel should run so often.",
          shown(solution_section, ladder, experiments)),
-        ("field", "The temperature field", "And how far it is from the exact solution.",
-         field_section(fields, N, why)),
         ("roofline", "The roofline", "How near each kernel comes to what the machine can do.",
          shown(roofline_section, roofline, ceilings, titles, clinic)),
         ("kernels", "The kernels", "What the profiler knows of them.",
@@ -126,7 +98,7 @@ def main():
         about += (f"{which} and counts are the published ones of results/h200 ({published[0].fact('gpu')}): {here} has been "
                   "measured here, in results/local.")
     must_write(out, page(sections, tiles, about))
-    print(out)
+    print(out, flush=True)
 
 
 if __name__ == "__main__":

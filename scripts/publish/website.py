@@ -4,9 +4,8 @@ nothing from elsewhere.
 
   website.py [HANDOUT]    of a handout, in its folder site
 
-The report is among the pages: build/report.html, if `make report` has written it, or else one without runs. A handout
-has none. Links to files that are no pages become plain words. The pages are those of one text, so the same
-texts give the same bytes.
+The report is among the pages. A handout has none. Links to files that are no pages become plain words. The pages are
+those of one text, so the same texts give the same bytes.
 Exit: 0 written, 1 it cannot be written, 2 bad usage, 77 cmark-gfm, which reads Markdown, is missing.
 """
 
@@ -153,23 +152,15 @@ def neighbours(page, pages, row):
     return f'<nav class="neighbours">{" ".join(links)}</nav>'
 
 
-def write_report(out):
-    """The report, as it was made, or one without runs; says which."""
-    made = BUILD / "report.html"
-    if made.is_file():
-        shutil.copyfile(made, out / "report.html")
-        return f"with {made}"
-    run([sys.executable, pathlib.Path(__file__).with_name("report.py"), "--no-run"],
-        env=os.environ | {"OUT": str(out / "report.html")})
-    return "with a report without runs; `make report` before `make site` runs the solutions"
-
-
 def write_site(lab, out):
     """All of it, in the empty folder `out`; returns what to say of it."""
     guides = [f"exercises/{name}/README.md" for name, *_ in steps(lab)]
     pages = collect(lab, guides)
     row = [START, COURSE, *guides]
-    report = write_report(out) if (lab / "solutions").is_dir() else ""
+    report = (lab / "solutions").is_dir()
+    if report:
+        run([sys.executable, pathlib.Path(__file__).with_name("report.py")],
+            env=os.environ | {"OUT": str(out / "report.html")})
     (out / "style.css").write_text(style("site"), encoding="utf-8")
     pictures = set()
     for page in pages.values():
@@ -184,7 +175,7 @@ def write_site(lab, out):
     for picture in sorted(pictures):
         (out / picture).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(lab / picture, out / picture)
-    return f"{len(pages)} pages{', ' + report if report else ''}"
+    return f"{len(pages)} pages{' with the report' if report else ''}"
 
 
 def main():
