@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 from labtools import charts
-from labtools.numbers import number, significant, size
+from labtools.numbers import number, size
 from labtools.process import must_write
 from labtools.table import Table
 
@@ -65,43 +65,6 @@ def draw(head, rows):
                                   "what L2 holds, and what it does not", "bytes that are read", 240, size,
                                   [2.0 ** k * 1024 for k in range(5, 24)], True, l2_mark))
     return found
-
-
-def facts(rows):
-    """What the figures say, in sentences."""
-    said = []
-    if blocks := blocks_of(rows):
-        n = blocks[0]["n"]
-        rates = {way: max((row["rate"] for row in rows
-                           if row["what"] == "size" and row["way"] == way and row["n"] == n), default=0)
-                 for way in ("copy_kernel", "triad", "copy_float4")}
-        if 0 < rates["copy_kernel"] < rates["triad"] < rates["copy_float4"]:
-            said.append("A thread that copies one float has 4 bytes in flight, one of the triad has 8, one of the "
-                        f"float4 copy has 16. At n = {n} they reach {significant(rates['copy_kernel'])}, "
-                        f"{significant(rates['triad'])} and {significant(rates['copy_float4'])} GB/s. DRAM answers "
-                        "late, so the more bytes a thread has in flight, the less the GPU waits.")
-        starts = {}
-        for row in blocks:
-            x, y, side = int(row["block_x"]), int(row["block_y"]), int(row["n"])
-            starts[x * y] = max(starts.get(x * y, 0), -(-side // x) * -(-side // y) / float(row["median_us"]) / 1000)
-        most = max(starts.values())
-        bound = [threads for threads, rate in starts.items() if rate > 0.95 * most]
-        if len(bound) > 2:
-            said.append(f"The GPU starts at most {significant(most)} blocks per nanosecond, however few threads they "
-                        f"have. Up to {max(bound)} threads per block, only that limits these kernels: twice "
-                        "the threads, twice the rate.")
-        large = [row for row in blocks if int(row["block_x"]) * int(row["block_y"]) == 1024]
-        best = max(blocks, key=lambda row: row["rate"])
-        if large and best not in large:
-            said.append(f"The largest blocks, of 1024 threads, are slower again than {best['block_x']} x "
-                        f"{best['block_y']}: a multiprocessor takes a new one only when all of an old one's "
-                        "threads are done.")
-    host = {way: max((row["rate"] for row in rows if row["what"] == "host" and row["way"] == way), default=0)
-            for way, *_ in HOST}
-    if host["to_gpu_pinned"] > 1.2 * host["to_gpu_pageable"] > 0:
-        said.append(f"From pinned memory the host sends {significant(host['to_gpu_pinned'])} GB/s, from pageable "
-                    f"memory at most {significant(host['to_gpu_pageable'])}: that is copied into pinned memory first.")
-    return said
 
 
 def main(folder):

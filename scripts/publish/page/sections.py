@@ -211,7 +211,6 @@ def bandwidth_section(table):
         f"{words}</div>"
         for level, words in names.items() if level in ceilings)
     parts = [f'<div class="tiles small">{tiles}</div>', *map(figure, bandwidth_plot.draw(table.facts, rows))]
-    parts.append("<ul>" + "".join(f"<li>{text(words)}</li>" for words in bandwidth_plot.facts(rows)) + "</ul>")
     if (peak := number(table.fact("dram_peak_gb_per_s", ""))) and "dram" in ceilings:
         parts.append(f"<p>By its clock and bus width DRAM could move {significant(peak)} GB/s; the best copy reaches "
                      f"{significant(100 * ceilings['dram'] / peak, 2)} % of that.</p>")
