@@ -124,26 +124,38 @@ class CycleCheck {
 
   /// Few cycles, of which every access is looked at.
   Verdict look() {
-    std::vector<float> ignored;
-    for (const int n : asked_.look_at) {
-      if (!ran({ProblemKind::kProbe, n, 2}, &ignored)) break;
-    }
-    return verdict_;
+    return verdict_of([&] {
+      for (const int n : asked_.look_at) field_after({ProblemKind::kProbe, n, 2});
+    });
   }
 
   Verdict reach(const std::vector<Grid>& grids, int own_n) {
-    if (grids_are_wrong(grids)) return verdict_;
-    if (asked_.cases.empty() && orders_differ()) return verdict_;
-    if (own_n > 0 && wrong_at(own_n)) return verdict_;
-    for (const int n : right_) {
-      if (!measures(n)) return verdict_;
-    }
-    say_right();
-    return verdict_;
+    return verdict_of([&] {
+      judge_grids(grids);
+      if (asked_.cases.empty() && asked_.every_order) judge_orders();
+      if (own_n > 0) judge_large(own_n);
+      for (const int n : right_) measure(n);
+      say_right();
+    });
   }
 
  private:
-  // A bool says whether the verdict is known by now, except where something else is said.
+  /// Thrown once the verdict is known, or not wanted any more.
+  struct Decided {};
+
+  template <class Judge>
+  Verdict verdict_of(Judge judge) {
+    try {
+      judge();
+    } catch (const Decided&) {
+    }
+    return verdict_;
+  }
+
+  [[noreturn]] void wrong(const Case& run, const Explanation& found) {
+    verdict_.becomes_wrong(run, found);
+    throw Decided();
+  }
 
   const std::vector<double>& exact(ProblemKind problem, int n) {
     std::vector<double>& solution = exact_[{static_cast<int>(problem), n}];
@@ -151,28 +163,37 @@ class CycleCheck {
     return solution;
   }
 
-  /// Runs the program and reads the field that it leaves. False: it left none, and the verdict says
-  /// why.
-  bool ran(const Case& run, std::vector<float>* field) {
+  /// Runs the program.
+  void make(const Case& run) {
     check_.progress(describe(run));
     last_ = run_program(check_.program, run, false, check_.dir, check_.time_limit, unwanted_);
     ++runs_;
-    if (unwanted_ && *unwanted_) return false;
-    if (verdict_.cannot_run(last_)) return false;
+    if (unwanted_ && *unwanted_) throw Decided();
+  }
+
+  /// The field that the run just made has left. If it left none, the verdict says why.
+  std::vector<float> field_of(const Case& run) {
+    if (verdict_.cannot_run(last_)) throw Decided();
+    std::vector<float> field;
     std::string ignored;
-    if (last_.error.empty() && !read_field(check_.dir, run.n, field, &ignored)) {
+    if (last_.error.empty() && !read_field(check_.dir, run.n, &field, &ignored)) {
       last_.error = "the field in its record cannot be read";
     }
     const int made = last_.record.iterations;
     if (last_.error.empty() && made < run.iterations && run.tolerance == 0) {
-      if (std::isinf(error_of(*field, std::vector<double>(field->size(), 1.0)))) {
-        return !explain(run, HUGE_VAL);
+      if (std::isinf(error_of(field, std::vector<double>(field.size(), 1.0)))) {
+        explain(run, HUGE_VAL);
       }
       const Diagnosis diagnosis = diagnose_cycles_made(run, made, last_residual(), patient_);
-      return !verdict_.becomes_wrong(run, {diagnosis.lines(), diagnosis.rule()});
+      wrong(run, {diagnosis.lines(), diagnosis.rule()});
     }
-    if (last_.error.empty()) return true;
-    return !verdict_.becomes_wrong(run, explain_failure(check_, run, last_, {}, &patient_));
+    if (!last_.error.empty()) wrong(run, explain_failure(check_, run, last_, {}, &patient_));
+    return field;
+  }
+
+  std::vector<float> field_after(const Case& run) {
+    make(run);
+    return field_of(run);
   }
 
   /// The cause, as the fields after one and two cycles show it.
@@ -194,10 +215,10 @@ class CycleCheck {
   }
 
   /// The verdict of a wrong field.
-  bool explain(const Case& run, double error) {
+  [[noreturn]] void explain(const Case& run, double error) {
     check_.progress("looking for the cause");
     if (look_ends_) look_ends_();
-    if (unwanted_ && *unwanted_) return true;
+    if (unwanted_ && *unwanted_) throw Decided();
     Diagnosis diagnosis = diagnose(run.n == kLeastN ? run.n : looked_at(run.n), error);
     const int right = right_.empty() ? run.n : *right_.rbegin();
     if (diagnosis.rule().empty() && right < run.n) {
@@ -213,7 +234,7 @@ class CycleCheck {
         format("  (its largest distance, relative to the largest value; a right one is at "
                "most %.1e away, the rounding to floats)",
                kRounding));
-    return verdict_.becomes_wrong(run, {lines, diagnosis.rule()});
+    wrong(run, {lines, diagnosis.rule()});
   }
 
   /// Whether a field that was `before` away after kManyCycles and is `error` away after kMoreCycles
@@ -223,23 +244,17 @@ class CycleCheck {
     if (!(error < 0.9999 * before)) return false;
     if (error < 1e-5 && error > 0.94 * before) return false;  // it has come as near as it can
     if (is_slow_) return true;
-    std::vector<float> field;
     const Case small = {ProblemKind::kProbe, kSlowN, kSlowIterations};
-    if (!ran(small, &field)) return false;
-    return is_slow_ = error_of(field, exact(small.problem, kSlowN)) <= kSlowRounding;
+    return is_slow_ = error_of(field_after(small), exact(small.problem, kSlowN)) <= kSlowRounding;
   }
 
-  /// Measures what a cycle leaves of the error at n, if that says something. False: a run failed.
-  bool measures(int n) {
-    if (n < kLeastMeasuredN || n >= kMaxExactN || falls_.count(n) > 0) return true;
-    std::vector<float> from, to;
-    if (!ran({ProblemKind::kProbe, n, kFrom}, &from) || !ran({ProblemKind::kProbe, n, kTo}, &to)) {
-      return false;
-    }
+  /// Measures what a cycle leaves of the error at n, if that says something.
+  void measure(int n) {
+    if (n < kLeastMeasuredN || n >= kMaxExactN || falls_.count(n) > 0) return;
     const std::vector<double>& solution = exact(ProblemKind::kProbe, n);
-    const double after = error_of(to, solution);
-    falls_[n] = {std::pow(after / error_of(from, solution), 1.0 / (kTo - kFrom)), after};
-    return true;
+    const double before = error_of(field_after({ProblemKind::kProbe, n, kFrom}), solution);
+    const double after = error_of(field_after({ProblemKind::kProbe, n, kTo}), solution);
+    falls_[n] = {std::pow(after / before, 1.0 / (kTo - kFrom)), after};
   }
 
   /// Whether the last run, whose field is `error` away, comes no nearer: its residual no longer
@@ -252,70 +267,65 @@ class CycleCheck {
            residuals[count - 1].value >= residuals[count - 2].value;
   }
 
-  /// Runs one grid, and compares.
-  bool is_wrong(const Grid& grid) {
+  /// Runs one grid, and compares. Returns if it is right.
+  void judge(const Grid& grid) {
     const std::vector<double>& solution = exact(grid.problem, grid.n);
-    std::vector<float> field;
     // The largest grid would take the CPU as long as all others: few cycles, then, which must leave
     // about what they leave on a smaller one. If they do not, it takes its time.
     if (grid.n == kMaxExactN && asked_.cases.empty()) {
       const Case few = {grid.problem, grid.n, kLargestCycles};
-      if (!measures(kLargestIfSlow) || !ran(few, &field)) return true;
-      const double error = error_of(field, solution);
+      measure(kLargestIfSlow);
+      const double error = error_of(field_after(few), solution);
       const Fall& smaller = falls_[kLargestIfSlow];
       const double there = smaller.after / std::pow(smaller.left, kTo - kLargestCycles);
-      if (error <= kAsNear * there) return false;
-      if (error > kTooFar * there) return explain(few, error);
+      if (error <= kAsNear * there) return;
+      if (error > kTooFar * there) explain(few, error);
     }
     Case run = {grid.problem, grid.n, kManyCycles};
-    if (!ran(run, &field)) return true;
-    const double before = error_of(field, solution);
-    if (before <= kRounding) return false;
-    if (no_nearer(before)) return explain(run, before);
+    const double before = error_of(field_after(run), solution);
+    if (before <= kRounding) return;
+    if (no_nearer(before)) explain(run, before);
     run.iterations = kMoreCycles;
-    if (!ran(run, &field)) return true;
-    const double error = error_of(field, solution);
-    if (error <= kRounding) return false;
+    const double error = error_of(field_after(run), solution);
+    if (error <= kRounding) return;
     if (grid.problem == ProblemKind::kProbe) {
-      if (!measures(grid.n)) return true;
+      measure(grid.n);
       // Fast at first, and not even halved per cycle from then on: it has come as near as it can.
       const auto fall = falls_.find(grid.n);
       if (fall != falls_.end() && fall->second.left <= kMostLeft &&
           error > fall->second.after * std::pow(0.5, kMoreCycles - kTo)) {
-        return explain(run, error);
+        explain(run, error);
       }
     }
-    if (slow(before, error)) return false;
-    return verdict_.kind != Verdict::kRight || explain(run, error);
+    if (!slow(before, error)) explain(run, error);
   }
 
   double last_residual() const { return last_.record.residuals.back().value; }
 
-  bool grids_are_wrong(const std::vector<Grid>& grids) {
+  void judge_grids(const std::vector<Grid>& grids) {
     for (const Grid& grid : grids) {
       if (is_slow_ && grid.n > kLargestIfSlow && asked_.cases.empty()) continue;
-      if (grid.n > kMaxExactN ? wrong_at(grid.n) : is_wrong(grid)) return true;
+      grid.n > kMaxExactN ? judge_large(grid.n) : judge(grid);
       if (grid.problem == ProblemKind::kProbe) right_.insert(grid.n);
       // After the first grid: the others make use of it that the residuals are right.
       if (asked_.cases.empty() && !residuals_right_) {
-        if (residuals_are_wrong() || stops_elsewhere()) return true;
+        judge_residuals();
+        judge_stopping();
         residuals_right_ = true;
       }
     }
-    return false;
   }
 
   /// Each residual is that of the field with which its cycle begins, which is what a run of one
   /// cycle less leaves, rounded to floats: that changes the mean of four neighbours less the value
   /// by less than 2^-24 of the largest value.
-  bool residuals_are_wrong() {
-    std::vector<float> field, after;
+  void judge_residuals() {
     Case next = {ProblemKind::kProbe, kFirstN, 1};
-    if (!ran(next, &after)) return true;
+    std::vector<float> field, after = field_after(next);
     for (const int before : {1, 2, 3}) {
       field.swap(after);
       next.iterations = before + 1;
-      if (!ran(next, &after)) return true;
+      after = field_after(next);
       const double expected = residual_of(field, next.n), found = last_residual();
       if (std::fabs(found - expected) <= kRounding / 2 + 1e-6 * expected) continue;
       const Diagnosis diagnosis =
@@ -323,36 +333,31 @@ class CycleCheck {
       std::vector<std::string> lines = diagnosis.lines();
       lines.push_back(format("the residual of cycle %d is wrong: expected %.9g, found %.9g",
                              next.iterations, expected, found));
-      return verdict_.becomes_wrong(next, {lines, diagnosis.rule()});
+      wrong(next, {lines, diagnosis.rule()});
     }
-    return false;
   }
 
   /// Does it also stop by itself, at the first residual that meets a tolerance?
-  bool stops_elsewhere() {
+  void judge_stopping() {
     constexpr int kMeets = 4;
-    std::vector<float> field;
     Case run = {ProblemKind::kLaplace, kFirstN, kMeets};
-    if (!ran(run, &field)) return true;
+    field_after(run);
     const auto residuals = last_.record.residuals;
-    if (residuals.size() < 2) {
-      return verdict_.becomes_wrong(run, {{"it records fewer residuals than cycles"}});
-    }
+    if (residuals.size() < 2) wrong(run, {{"it records fewer residuals than cycles"}});
     run.tolerance = std::sqrt(residuals[residuals.size() - 2].value * residuals.back().value);
     run.iterations = kManyCycles;
-    if (!ran(run, &field)) return true;
+    field_after(run);
     const int made = last_.record.iterations;
-    if (made == kMeets) return false;
-    return verdict_.becomes_wrong(
-        run, {{format("its residual meets --tolerance %.3g in cycle %d, and it should stop there; "
-                      "it stops after %d",
-                      run.tolerance, kMeets, made),
-               "  Look at the loop's condition: it goes on while residual > options.tolerance."}});
+    if (made == kMeets) return;
+    wrong(run,
+          {{format("its residual meets --tolerance %.3g in cycle %d, and it should stop there; "
+                   "it stops after %d",
+                   run.tolerance, kMeets, made),
+            "  Look at the loop's condition: it goes on while residual > options.tolerance."}});
   }
 
   /// On the CPU: with threads in other orders a race shows.
-  bool orders_differ() {
-    if (!asked_.every_order) return false;
+  void judge_orders() {
     for (const char* order : {"reverse", "shuffled"}) {
       Case run = {ProblemKind::kProbe, kFirstN, kManyCycles};
       run.order = order;
@@ -361,28 +366,24 @@ class CycleCheck {
       for (const int cycles : {kManyCycles, kMoreCycles}) {
         if (error <= kRounding) break;
         run.iterations = cycles;
-        std::vector<float> field;
-        if (!ran(run, &field)) return true;
-        error = error_of(field, exact(run.problem, run.n));
+        error = error_of(field_after(run), exact(run.problem, run.n));
         if (is_slow_) break;
       }
       if (error <= kRounding || is_slow_) continue;
-      return verdict_.becomes_wrong(
-          run, {{format("diagnosis: with the threads run in %s order the field is %.1e away from "
-                        "the exact solution; forward it is right: a race",
-                        order, error),
-                 "look at: a barrier between the threads that write a tile and those that read "
-                 "it, and between the levels of a kernel that does several"}});
+      wrong(run, {{format("diagnosis: with the threads run in %s order the field is %.1e away from "
+                          "the exact solution; forward it is right: a race",
+                          order, error),
+                   "look at: a barrier between the threads that write a tile and those that read "
+                   "it, and between the levels of a kernel that does several"}});
     }
     verdict_.remarks.push_back(
         "The same with blocks and threads in reverse and in shuffled order.");
-    return false;
   }
 
   /// A grid too large for the exact discrete solution: its distance from the solution of the
   /// differential equation is the discretisation's, which falls with the square of 1 / (n - 1), and
   /// that of the rounding to floats.
-  bool wrong_at(int own_n) {
+  void judge_large(int own_n) {
     const lab::Problem known(ProblemKind::kLaplace, kKnownN, 1);
     const std::vector<double>& solution = exact(ProblemKind::kLaplace, kKnownN);
     double squares = 0, difference = 0;
@@ -397,29 +398,26 @@ class CycleCheck {
     const double expected = std::hypot(there * shrinks, std::sqrt(difference / squares));
 
     Case run = {ProblemKind::kLaplace, own_n, kManyCycles};
-    std::vector<float> field;
-    if (!ran(run, &field)) {
-      if (last_.child.exit_code != lab::kExitDoesNotFit) return true;
-      verdict_ = Verdict();
-      verdict_.remarks.push_back(format("n = %d was not tried: ", own_n) + last_words(last_.child));
-      return false;
+    make(run);
+    if (last_.child.exit_code == lab::kExitDoesNotFit && !last_.machine.empty()) {
+      verdict_.remarks.push_back(format("n = %d was not tried: ", own_n) + last_.machine);
+      return;
     }
     const double distance =
-        lab::Problem(run.problem, own_n, 1).distance_to_exact(field.data(), 1, own_n);
+        lab::Problem(run.problem, own_n, 1).distance_to_exact(field_of(run).data(), 1, own_n);
     if (distance <= 1.1 * expected || is_slow_) {
       verdict_.remarks.push_back(
           format("at n = %d the field is %.3e away from the exact solution of "
                  "the differential equation",
                  own_n, distance));
-      return false;
+      return;
     }
-    return verdict_.becomes_wrong(
-        run, {{format("the field is %.2e away from the exact solution, and the discretisation "
-                      "and the rounding to floats explain only %.2e",
-                      distance, expected),
-               "look at: what is computed from n alone, as an int or as a float: a place in a "
-               "grid, an index, the number of levels"},
-              "wrong_only_at_a_large_n"});
+    wrong(run, {{format("the field is %.2e away from the exact solution, and the discretisation "
+                        "and the rounding to floats explain only %.2e",
+                        distance, expected),
+                 "look at: what is computed from n alone, as an int or as a float: a place in a "
+                 "grid, an index, the number of levels"},
+                "wrong_only_at_a_large_n"});
   }
 
   void say_right() {

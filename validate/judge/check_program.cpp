@@ -108,18 +108,20 @@ class Judgement {
   ~Judgement() { unwanted_ = true; }  // and waits for the run to a tolerance
 
   Verdict reach() {
-    for (std::size_t k = 0; k < cases_.size(); ++k) {
-      if (decides(k)) return verdict_;
+    try {
+      for (std::size_t k = 0; k < cases_.size(); ++k) judge(k);
+      judge_stopping();
+      say_right();
+    } catch (const Decided&) {
     }
-    if (stops_elsewhere()) return verdict_;
-    say_right();
     return verdict_;
   }
 
  private:
-  // A bool says whether the verdict is known by now, except where something else is said.
+  /// Thrown once the verdict is known, or not wanted any more.
+  struct Decided {};
 
-  bool wrong(const Case& run, Explanation found, bool access = false) {
+  [[noreturn]] void wrong(const Case& run, Explanation found, bool access = false) {
     std::vector<std::string>& lines = found.lines;
     if (run.order) lines.push_back(in_other_order(run, access));
     if ((run.n == kMultipleN || run.n == kLargeMultipleN) && sizes_.size() > 1) {
@@ -127,26 +129,28 @@ class Judgement {
           "So far the other grids are right, but their sizes are not multiples of any block's "
           "shape. Is something computed with n % ...? It is 0 here.");
     }
-    return verdict_.becomes_wrong(run, found);
+    verdict_.becomes_wrong(run, found);
+    throw Decided();
   }
 
   /// Runs cases_[k] and compares.
-  bool decides(std::size_t k) {
+  void judge(std::size_t k) {
     const Case run = cases_[k];
     const bool first = k == 0;
     if (k == 1) begin_to_stop();
     check_.progress(describe(run));
     std::optional<WatchedRun> look;
     Trial trial = first ? try_first(check_, run, &unwanted_, &look) : trials_->get(k);
-    if (unwanted_) return true;
-    if (!first && skips(run, trial.run)) return false;
-    if (cannot_run(run, first, trial.run)) return true;
+    if (unwanted_) throw Decided();
+    if (!first && skips(run, trial.run)) return;
+    if (cannot_run(run, first, trial.run)) throw Decided();
     Patient patient = patient_of(check_, trial.run.record.step, run);
     if (first && trial.run.error.empty() && patient.step >= kFirstCycleStep) {
-      return verdict_.becomes(Verdict::kByCycles, "");
+      verdict_.kind = Verdict::kByCycles;
+      throw Decided();
     }
     if (first) plan_the_rest(trial.run, patient.step);
-    return compare(run, &trial, look, &patient);
+    compare(run, &trial, look, &patient);
   }
 
   /// Whether a run that the program refuses is left out.
@@ -197,33 +201,32 @@ class Judgement {
                     check_.time_limit, &unwanted_);
   }
 
-  bool compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,
+  /// Returns if it is right.
+  void compare(const Case& run, Trial* trial, const std::optional<WatchedRun>& look,
                Patient* patient) {
     if (!is_right(run, *trial)) {
       trials_->stop();
       verdict_.too_slow = trial->run.child.timed_out;
-      if (!extent_.explain) return wrong(run, {{}});
-      if (trial->run.error.empty() && !trial->error.empty()) return wrong(run, {{trial->error}});
+      if (!extent_.explain) wrong(run, {{}});
+      if (trial->run.error.empty() && !trial->error.empty()) wrong(run, {{trial->error}});
       const Explanation found = trial->run.error.empty()
                                     ? explain_wrong(check_, run, trial, patient)
                                     : explain_failure(check_, run, trial->run, look, patient);
-      return wrong(
-          run, found,
-          trial->run.report.allocated_line > 0 || patient->finding.report.allocated_line > 0);
+      wrong(run, found,
+            trial->run.report.allocated_line > 0 || patient->finding.report.allocated_line > 0);
     }
     const FieldComparison& field = trial->field;
     if (field.kind == FieldComparison::kDifferentRounding) {
       // Another order of additions gives the same bits every time, and a race that lost little
       // does not.
       if (two_runs_differ(run, *patient)) {
-        return wrong(run,
-                     {{"two runs of it give different fields: a race (is a barrier missing, or "
-                       "misplaced?)"},
-                      "race"});
+        wrong(run, {{"two runs of it give different fields: a race (is a barrier missing, or "
+                     "misplaced?)"},
+                    "race"});
       }
       if (sparse_ && run.check_every != 1) {
         const Explanation few = too_few_to_be_rounding(run, field, *patient);
-        if (!few.lines.empty()) return wrong(run, few);
+        if (!few.lines.empty()) wrong(run, few);
       }
       different_rounding_ = true;
     }
@@ -233,7 +236,6 @@ class Judgement {
       verdict_.remarks.push_back(format("at n = %d, its own: %d sweeps, compared by a hash per row",
                                         run.n, run.iterations));
     }
-    return false;
   }
 
   /// The other runs have a given number of iterations. This one, beside them, has to stop by
@@ -252,15 +254,15 @@ class Judgement {
     });
   }
 
-  bool stops_elsewhere() {
+  void judge_stopping() {
     if (cases_.size() == 1) begin_to_stop();
-    if (!to_tolerance_) return false;
+    if (!to_tolerance_) return;
     check_.progress(describe(*to_tolerance_));
     const Run trial = stopping_.get();
-    if (unwanted_ || verdict_.cannot_run(trial)) return true;
+    if (unwanted_ || verdict_.cannot_run(trial)) throw Decided();
     const std::vector<std::string> lines =
         check_stopping(trial, *to_tolerance_, expected_, sparse_);
-    return !lines.empty() && wrong(*to_tolerance_, {lines});
+    if (!lines.empty()) wrong(*to_tolerance_, {lines});
   }
 
   void say_right() {
@@ -291,7 +293,7 @@ class Judgement {
   Verdict verdict_;
   std::set<int> sizes_;  ///< that were right
   bool different_rounding_ = false, single_precision_ = false;
-  bool sparse_ = false;                ///< it computes a residual only every few sweeps
+  bool sparse_ = false;  ///< it computes a residual only every few sweeps
   std::atomic<bool> own_unwanted_{false};
   std::atomic<bool>& unwanted_;       ///< no run is needed any more
   std::optional<Trials> trials_;      ///< of all cases
@@ -315,11 +317,11 @@ void Verdict::becomes_right(std::size_t runs, const std::set<int>& sizes, const 
           format("right: %zu run%s, n = %s; ", runs, runs == 1 ? "" : "s", list.c_str()) + how);
 }
 
-bool Verdict::becomes_wrong(const Case& first_wrong, const Explanation& found) {
+void Verdict::becomes_wrong(const Case& first_wrong, const Explanation& found) {
   details.insert(details.end(), found.lines.begin(), found.lines.end());
   run = first_wrong;
   rule = found.rule;
-  return becomes(kWrong, "wrong: " + describe(run));
+  becomes(kWrong, "wrong: " + describe(run));
 }
 
 bool Verdict::cannot_run(const Run& run) {

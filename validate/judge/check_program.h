@@ -30,10 +30,10 @@ struct Verdict {
   std::vector<std::string> details = {};
   std::vector<std::string> remarks = {};  ///< right, and still worth saying
 
-  // Each of these says what it is; a bool says whether that is known by now.
+  // Each of these says what it is. becomes() is true, for cannot_run.
   bool becomes(Kind what, const std::string& said);
   void becomes_right(std::size_t runs, const std::set<int>& sizes, const std::string& how);
-  bool becomes_wrong(const Case& first_wrong, const Explanation& found);
+  void becomes_wrong(const Case& first_wrong, const Explanation& found);
   /// If this machine, and not the program, kept the run from a result.
   bool cannot_run(const Run& run);
 };

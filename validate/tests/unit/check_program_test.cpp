@@ -941,8 +941,8 @@ class OnBothTest : public ValidateTest {
       return temporary(name);
     };
     const std::string gpu = write("gpu.sh", gpu_does), cpu = write("cpu.sh", cpu_does);
-    std::vector<std::string> all = {"--name", "mine",     "--time-limit", seconds,
-                                    "--gpu",  "--on-cpu", cpu,            gpu};
+    std::vector<std::string> all = {"--name", "mine", "--time-limit", seconds, "--gpu", "--on-cpu",
+                                    cpu,      gpu};
     all.insert(all.begin(), more.begin(), more.end());
     return validate(all);
   }
