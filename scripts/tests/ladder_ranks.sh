@@ -100,7 +100,8 @@ has 15_hidden ms 4
 has 14_several before_ms 8.000000
 has 14_several x_before 2.0000
 has 15_hidden x_before 1.0000
-ran '^13 alone --n 140 --iterations 30 '
+# Timed runs leave no field: fetching and hashing it takes long, and nobody reads it.
+ran '^13 alone --n 140 --iterations 30 .*--record-field none'
 ran_not '^13 [0-9]'
 ran_not '^1[45] (alone|1|3) '
 # The GB/s are the job's: 140 x 140 points, 8 bytes each, in 4 ms. A copy of both GPUs has 2000 GB/s.

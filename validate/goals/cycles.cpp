@@ -41,8 +41,8 @@ Measured begins_near(Bench* bench) {
   const lab::Problem problem(lab::ProblemKind::kLaplace, kN, 1);
   const TemporaryFolder folder;
   const std::string dir = folder.path() + "/record";
-  const Run run = run_program(quick_program(bench), {problem.kind(), kN, 1}, false, dir,
-                              bench->have.time_limit);
+  const Run run =
+      run_program(quick_program(bench), {problem.kind(), kN, 1}, dir, bench->have.time_limit);
   if (!run.error.empty()) throw NotMeasurable(run.error);
   const std::vector<double> exact = exact_solution(problem);
   const std::vector<float> best(exact.begin(), exact.end());

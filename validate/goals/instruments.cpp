@@ -15,7 +15,6 @@
 
 #include "run/child.h"
 #include "run/program_run.h"
-#include "run/record.h"
 #include "run/steps.h"
 #include "run/text.h"
 #include "source/source_code.h"
@@ -138,10 +137,14 @@ ChildResult Bench::run(const std::vector<std::string>& command) const {
   return child;
 }
 
-std::vector<std::string> Bench::command(const std::string& program, int n, int iterations) const {
+void Bench::wait_for(const std::string& program) const {
   if (program.empty() || (program == have.program && !wait_for_build(have.built))) {
     throw NotMeasurable("the program for it is not built here");
   }
+}
+
+std::vector<std::string> Bench::command(const std::string& program, int n, int iterations) const {
+  wait_for(program);
   std::vector<std::string> words = {program, "--iterations", std::to_string(iterations), "--quiet"};
   if (n > 0) words.insert(words.end(), {"--n", std::to_string(n)});
   return words;
@@ -228,18 +231,14 @@ std::map<std::string, double> Bench::host_accesses(int n) {
 }
 
 double Bench::milliseconds(const std::string& program, int n, int iterations, int ranks) {
-  std::vector<std::string> words = command(program, n, iterations);
-  if (ranks > 0) words.insert(words.begin(), {launcher(), std::to_string(ranks)});
-  const std::string dir = folder_.path() + "/record";
-  words.insert(words.end(), {"--record-field", "none", "--record", dir});
-  run(words);
-  Record record;
-  std::string error;
-  if (!read_record(dir, n > 0 ? n : default_n(program), iterations, &record, &error)) {
-    throw NotMeasurable("its record cannot be used: " + error);
-  }
-  if (!(record.median_ms > 0)) throw NotMeasurable("it was not timed");
-  return record.median_ms;
+  wait_for(program);
+  Case timed{lab::ProblemKind::kLaplace, n, iterations};
+  timed.ranks = ranks;
+  timed.field = lab::FieldRecord::kNone;
+  const Run run = run_program(program, timed, folder_.path() + "/record", have.time_limit);
+  if (!run.error.empty()) throw NotMeasurable(run.error);
+  if (!(run.record.median_ms > 0)) throw NotMeasurable("it was not timed");
+  return run.record.median_ms;
 }
 
 int Bench::ranks_with_gpus() {

@@ -93,8 +93,8 @@ class Bench {
     return trace_watched(n, iterations).kernels;
   }
 
-  /// Milliseconds per iteration, the median of a run at n (0: the program's own), or with `ranks`
-  /// of a job of that many. Every call runs the program.
+  /// Milliseconds per iteration, the median of a run, or with `ranks` of a job of that many. Every
+  /// call runs the program.
   double milliseconds(const std::string& program, int n, int iterations, int ranks = 0);
 
   /// The most ranks of have.ranks for which there are GPUs, one for each, and NCCL between them.
@@ -126,6 +126,7 @@ class Bench {
   const Trace& trace_watched(int n, int iterations);
   double of_bandwidth(const std::string& name);
   ChildResult run(const std::vector<std::string>& command) const;
+  void wait_for(const std::string& program) const;
   std::vector<std::string> command(const std::string& program, int n, int iterations) const;
 
   TemporaryFolder folder_;

@@ -155,7 +155,7 @@ class CycleCheck {
   /// why.
   bool ran(const Case& run, std::vector<float>* field) {
     check_.progress(describe(run));
-    last_ = run_program(check_.program, run, false, check_.dir, check_.time_limit, unwanted_);
+    last_ = run_program(check_.program, run, check_.dir, check_.time_limit, unwanted_);
     ++runs_;
     if (unwanted_ && *unwanted_) return false;
     if (verdict_.cannot_run(last_)) return false;
@@ -523,7 +523,7 @@ double left_by_a_cycle(const std::string& program, int n, double time_limit) {
   double errors[2];
   for (const int to : {0, 1}) {
     const Case run = {ProblemKind::kProbe, n, to ? kTo : kFrom};
-    std::string why_not = run_program(program, run, false, dir, time_limit).error;
+    std::string why_not = run_program(program, run, dir, time_limit).error;
     if (!why_not.empty() || !read_field(dir, n, &field, &why_not)) {
       throw std::runtime_error(why_not);
     }

@@ -71,7 +71,8 @@ Timing Climb::time(const Step& step, int n, int iterations) {
   const TemporaryFolder folder;
   Case timed{lab::ProblemKind::kLaplace, n, iterations};
   timed.ranks = ranks_of(step);
-  const Run run = run_program(program_of(step), timed, true, folder.path() + "/record", kTimeLimit);
+  timed.field = lab::FieldRecord::kNone;
+  const Run run = run_program(program_of(step), timed, folder.path() + "/record", kTimeLimit);
   if (!run.error.empty() || run.child.exit_code != 0) return {};
   return {run.record.median_ms, run.record.q1_ms, run.record.q3_ms, run.record.samples};
 }
