@@ -144,14 +144,14 @@ void watch(pid_t child, int output, const TimeLimit& time_limit, Clock::time_poi
 
 bool wait_for_build(const std::string& built, const std::atomic<bool>* unwanted) {
   if (built.empty()) return true;
-  std::ifstream file;
-  for (file.open(built); !file; file.open(built)) {
+  int status = 0;
+  // Whoever makes the file writes into it a moment later.
+  while (!(std::ifstream(built) >> status)) {
     if (caught_signal != 0) throw Interrupted(caught_signal);
     if (unwanted && *unwanted) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  int status = -1;
-  return file >> status && status == 0;
+  return status == 0;
 }
 
 void catch_interrupts() {

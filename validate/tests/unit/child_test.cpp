@@ -161,6 +161,20 @@ TEST(ChildTest, does_not_outlive_a_caller_that_is_killed) {
   EXPECT_TRUE(has_ended_soon(child));
 }
 
+TEST(ChildTest, a_build_has_ended_once_its_file_has_a_number) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.path() + "/built";
+  for (const char* status : {"0\n", "2\n"}) {
+    test::write_file(file, "");
+    std::thread build([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      std::ofstream(file) << status;
+    });
+    EXPECT_EQ(validate::wait_for_build(file), *status == '0');
+    build.join();
+  }
+}
+
 TEST(ChildTest, a_program_that_is_not_there_did_not_start) {
   const ChildResult result = run_child({"/nowhere/no-such-program"}, 60);
   EXPECT_FALSE(result.started);
