@@ -26,8 +26,8 @@ constexpr const char* kHelp =
     "bandwidth --results DIR: copies of many sizes and launch shapes, transfers between host and\n"
     "    GPU, the caches, arithmetic; as tables, and as DIR/bandwidth.tsv\n\n"
     "  --help               print this\n\n"
-    "exit codes: 0 measured, 2 bad usage, 3 a CUDA error or a wrong copy, 4 cannot write,\n"
-    "            5 does not fit in memory, 77 no usable GPU\n";
+    "exit codes: 0 measured, 2 bad usage, 3 a CUDA error or (--results) a wrong result,\n"
+    "            4 cannot write, 5 does not fit in memory, 77 no usable GPU\n";
 
 template <typename Copy>
 void measure(const char* name, std::size_t bytes, Copy copy) {

@@ -46,8 +46,8 @@ std::mutex running_mutex;
 std::set<pid_t> running;
 
 /// Ends what a child that is gone left behind outside its process group, a daemon say: since this
-/// process is their reaper (see run_child), they are its own children now. What belongs to another
-/// child that still runs stays.
+/// process is their reaper (see run_child), they are its own children now. What another child that
+/// still runs has in its group stays. (What left that group, and whose parent has ended, does not.)
 void end_left_behind(pid_t gone) {
   const std::lock_guard<std::mutex> lock(running_mutex);
   running.erase(gone);
