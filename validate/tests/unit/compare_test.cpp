@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "explain/looks/fields.h"
 #include "test_helpers.h"
 
 namespace {
@@ -176,6 +177,8 @@ TEST_F(CompareFieldTest, zeros_of_both_signs_are_equal_on_the_boundary_too) {
   const Reference reference(kN, std::vector<float>(kN * kN, 0.0f));
   field_.assign(kN * kN, -0.0f);
   EXPECT_EQ(compare(reference, 1).kind, FieldComparison::kIdentical);
+  // What explains a wrong field sees it as what judges it does.
+  EXPECT_EQ(validate::differing(test::field_of(reference), field_, kN, 1).count(), 0);
   at(0, 3) = kNan;
   EXPECT_EQ(compare(reference, 1).kind, FieldComparison::kWrong);
 }
