@@ -453,7 +453,6 @@ void Run::write_run_json() const {
        << "  \"ranks\": " << job.size << ",\n"
        << "  \"date\": " << json_string(utc_time("%Y-%m-%dT%H:%M:%SZ")) << ",\n"
        << "  \"problem\": " << json_string(problem_name(options_.problem)) << ",\n"
-       << "  \"seed\": " << options_.seed << ",\n"
        << "  \"n\": " << options_.n << ",\n"
        << "  \"iterations\": " << last_iteration() << ",\n"
        << "  \"residual\": " << json_number(last_residual()) << ",\n"

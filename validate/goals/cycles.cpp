@@ -38,7 +38,7 @@ Measured begins_near(Bench* bench) {
   constexpr int kN = 521;
   // One V-cycle per level leaves six times the discretisation's own error; none, thousands.
   constexpr double kMost = 10;
-  const lab::Problem problem(lab::ProblemKind::kLaplace, kN, 1);
+  const lab::Problem problem(lab::ProblemKind::kLaplace, kN);
   const TemporaryFolder folder;
   const std::string dir = folder.path() + "/record";
   const Run run =

@@ -147,7 +147,7 @@ class CycleCheck {
 
   const std::vector<double>& exact(ProblemKind problem, int n) {
     std::vector<double>& solution = exact_[{static_cast<int>(problem), n}];
-    if (solution.empty()) solution = exact_solution(lab::Problem(problem, n, 1));
+    if (solution.empty()) solution = exact_solution(lab::Problem(problem, n));
     return solution;
   }
 
@@ -383,7 +383,7 @@ class CycleCheck {
   /// differential equation is the discretisation's, which falls with the square of 1 / (n - 1), and
   /// that of the rounding to floats.
   bool wrong_at(int own_n) {
-    const lab::Problem known(ProblemKind::kLaplace, kKnownN, 1);
+    const lab::Problem known(ProblemKind::kLaplace, kKnownN);
     const std::vector<double>& solution = exact(ProblemKind::kLaplace, kKnownN);
     double squares = 0, difference = 0;
     for (const double value : solution) {
@@ -405,7 +405,7 @@ class CycleCheck {
       return false;
     }
     const double distance =
-        lab::Problem(run.problem, own_n, 1).distance_to_exact(field.data(), 1, own_n);
+        lab::Problem(run.problem, own_n).distance_to_exact(field.data(), 1, own_n);
     if (distance <= 1.1 * expected || is_slow_) {
       verdict_.remarks.push_back(
           format("at n = %d the field is %.3e away from the exact solution of "
@@ -518,7 +518,7 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
 double left_by_a_cycle(const std::string& program, int n, double time_limit) {
   const TemporaryFolder folder;
   const std::string dir = folder.path() + "/record";
-  const std::vector<double> exact = exact_solution(lab::Problem(ProblemKind::kProbe, n, 1));
+  const std::vector<double> exact = exact_solution(lab::Problem(ProblemKind::kProbe, n));
   std::vector<float> field;
   double errors[2];
   for (const int to : {0, 1}) {

@@ -45,7 +45,7 @@ std::size_t trials_at_a_time() {
 }  // namespace
 
 Expected expected_of(const Case& run, int iterations, const std::atomic<bool>* unwanted) {
-  Expected all{Reference(lab::Problem(run.problem, run.n, 1)), {}};
+  Expected all{Reference(lab::Problem(run.problem, run.n)), {}};
   for (int k = 0; k < iterations && !(unwanted && *unwanted); ++k) {
     all.residuals.push_back(all.reference.sweep());
   }

@@ -41,7 +41,7 @@ void time_best(int n, Ladder* ladder) {
   // On a small grid one sweep is too short for the clock: time several as one.
   const int sweeps = std::max(1, 1000000 / (n * n));
   // The probe, as every point of it differs from its neighbours.
-  const lab::Problem problem(lab::ProblemKind::kProbe, n, 1);
+  const lab::Problem problem(lab::ProblemKind::kProbe, n);
   Reference reference(problem, 1);
   reference.sweep();  // warms up
   double residual = 0;

@@ -29,7 +29,7 @@ class CompareFieldTest : public ::testing::Test {
   static constexpr int kN = 20;
   static constexpr int kSweeps = 3;
 
-  CompareFieldTest() : reference_(Problem(ProblemKind::kProbe, kN, 1)) {
+  CompareFieldTest() : reference_(Problem(ProblemKind::kProbe, kN)) {
     for (int k = 0; k < kSweeps; ++k) reference_.sweep();
     field_ = test::field_of(reference_);
   }
@@ -72,7 +72,7 @@ TEST_F(CompareFieldTest, one_bit_on_the_boundary_is_wrong) {
 }
 
 TEST_F(CompareFieldTest, another_order_of_the_additions_is_different_rounding) {
-  std::vector<float> next = test::make_field(kN, Problem(ProblemKind::kProbe, kN, 1).initial_old());
+  std::vector<float> next = test::make_field(kN, Problem(ProblemKind::kProbe, kN).initial_old());
   for (int k = 0; k < kSweeps; ++k) {
     field_ = next;
     for (int j = 1; j < kN - 1; ++j) {
@@ -159,7 +159,7 @@ TEST_F(CompareFieldTest, nan_does_not_hide_the_largest_difference) {
 
 TEST_F(CompareFieldTest, values_below_1e_minus_30_are_equal_to_zero) {
   // The front of the laplace problem has not come to the middle after one sweep: zeros.
-  Reference reference(Problem(ProblemKind::kLaplace, kN, 1));
+  Reference reference(Problem(ProblemKind::kLaplace, kN));
   reference.sweep();
   ASSERT_EQ(reference.row(10)[10], 0.0f);
   for (float value : {-0.0f, 1e-31f, -1e-31f, 1e-45f}) {

@@ -75,7 +75,7 @@ TEST_F(RunRecordTest, residuals_have_a_header_a_line_an_iteration_and_17_digits)
   const std::vector<std::string> lines = lines_of(read_file(dir() + "/residuals.csv"));
   ASSERT_EQ(lines.size(), 1u + kIterations);
   EXPECT_EQ(lines[0], "iteration,residual");
-  validate::Reference reference(lab::Problem(lab::ProblemKind::kLaplace, kN, 1));
+  validate::Reference reference(lab::Problem(lab::ProblemKind::kLaplace, kN));
   for (int k = 1; k <= kIterations; ++k) {
     const std::string number = std::to_string(k) + ",";
     ASSERT_EQ(lines[k].rfind(number, 0), 0u) << lines[k];
@@ -98,7 +98,7 @@ TEST_F(RunRecordTest, field_has_its_rows_along_x_whatever_the_layout_of_the_step
     EXPECT_NEAR(field[k], std::sin(t), 1e-6) << "row j = 0, i = " << k;
     EXPECT_NEAR(field[k * kN + kN - 1], std::sin(2 * t), 1e-6) << "column i = n - 1, j = " << k;
   }
-  validate::Reference reference(lab::Problem(lab::ProblemKind::kLaplace, kN, 1));
+  validate::Reference reference(lab::Problem(lab::ProblemKind::kLaplace, kN));
   for (int k = 0; k < kIterations; ++k) reference.sweep();
   EXPECT_TRUE(test::same_bits(field, test::field_of(reference)));
 }
