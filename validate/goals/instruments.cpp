@@ -219,17 +219,6 @@ const Trace& Bench::trace_watched(int n, int iterations) {
   return trace(have.watched, n, iterations);
 }
 
-std::map<std::string, double> Bench::host_accesses(int n) {
-  std::map<std::string, double> accesses;
-  for (const int iterations : {1, 3}) {
-    const double sign = iterations == 1 ? -0.5 : 0.5;
-    for (const TraceRow& row : trace_watched(n, iterations).table("host accesses")) {
-      accesses[row.name] += sign * row.count;
-    }
-  }
-  return accesses;
-}
-
 double Bench::milliseconds(const std::string& program, int n, int iterations, int ranks) {
   wait_for(program);
   Case timed{lab::ProblemKind::kLaplace, n, iterations};

@@ -88,6 +88,9 @@ class Bench {
   /// The same of a job with a GPU for each rank, by the tracer: rows of the rank that ends last.
   const Trace& trace_on_gpus(int ranks, int n, int iterations);
 
+  /// The same of the watched program.
+  const Trace& trace_watched(int n, int iterations);
+
   /// Accesses by kernel (the line that launches it), all sweeps of a run of the watched program.
   const std::map<int, KernelCount>& counts(int n, int iterations) {
     return trace_watched(n, iterations).kernels;
@@ -99,11 +102,6 @@ class Bench {
 
   /// The most ranks of have.ranks for which there are GPUs, one for each, and NCCL between them.
   int ranks_with_gpus();
-
-  /// How often host code accesses managed memory in one iteration of the watched program, by the
-  /// line that allocates it ("solutions/08_cub_reduction/jacobi.cu:47"). Such a page moves to the
-  /// CPU.
-  std::map<std::string, double> host_accesses(int n);
 
   /// The L2 cache of the GPU, in bytes.
   double l2_bytes() { return of_bandwidth("l2_bytes"); }
@@ -123,7 +121,6 @@ class Bench {
     if (known != numbers_.end()) return known->second;
     return numbers_[name] = measure();
   }
-  const Trace& trace_watched(int n, int iterations);
   double of_bandwidth(const std::string& name);
   ChildResult run(const std::vector<std::string>& command) const;
   void wait_for(const std::string& program) const;
