@@ -16,6 +16,7 @@
 
 #include <lab/command_line.h>
 #include <lab/cuda_check.h>
+#include <lab/quantile.h>
 
 #include "bandwidth.h"
 
@@ -32,11 +33,9 @@ constexpr const char* kHelp =
 template <typename Copy>
 void measure(const char* name, std::size_t bytes, Copy copy) {
   const std::vector<double> times = sorted_times_ms(copy);
-  const std::size_t count = times.size();
-  auto rate = [&](std::size_t k) { return 2e-6 * bytes / times[k]; };
-  // The times rise, so the rates fall.
-  std::printf("%s\t%.1f\t%.1f\t%.1f\t%zu\n", name, rate(count / 2), rate(count - 1 - count / 4),
-              rate(count / 4), count);
+  auto rate = [&](double q) { return 2e-6 * bytes / lab::quantile(times, q); };
+  // The longer the time, the lower the rate.
+  std::printf("%s\t%.1f\t%.1f\t%.1f\t%zu\n", name, rate(0.5), rate(0.75), rate(0.25), times.size());
 }
 
 void measure_copy() {

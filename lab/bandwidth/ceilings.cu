@@ -16,6 +16,7 @@
 
 #include <lab/cuda_check.h>
 #include <lab/options.h>
+#include <lab/quantile.h>
 
 namespace {
 
@@ -38,7 +39,7 @@ constexpr int kArithmeticBlock = 256;
 void measure(Row row, double amount, const std::function<void()>& work) {
   const std::vector<double> times = sorted_times_ms(work);
   row.samples = times.size();
-  const double median = times[times.size() / 2];
+  const double median = lab::quantile(times, 0.5);
   row.min_us = 1e3 * times[0];
   row.median_us = 1e3 * median;
   row.best = 1e-6 * amount / times[0];

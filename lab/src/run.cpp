@@ -1,4 +1,5 @@
 #include <lab/format.h>
+#include <lab/quantile.h>
 #include <lab/run.h>
 
 #include <algorithm>
@@ -134,14 +135,6 @@ std::string json_string(const std::string& text) {
 /// JSON has no NaN and no infinity; they are written as null.
 std::string json_number(double value) {
   return std::isfinite(value) ? format("%.17g", value) : "null";
-}
-
-/// The q-quantile of sorted values, interpolated.
-double quantile(const std::vector<double>& sorted, double q) {
-  const double position = q * (sorted.size() - 1);
-  const std::size_t below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (position - below) * (sorted[above] - sorted[below]);
 }
 
 // A median of fewer iterations than this says little, and where a residual is read one check late

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
+
+#include <lab/quantile.h>
 
 #include "judge/check_program.h"
 #include "run/steps.h"
@@ -24,8 +25,7 @@ struct Timing {
 inline Timing summarize(std::vector<double> times) {
   if (times.empty()) return {};
   std::sort(times.begin(), times.end());
-  const std::size_t last = times.size() - 1;
-  return {times[times.size() / 2], times[last / 4], times[last - last / 4],
+  return {lab::quantile(times, 0.5), lab::quantile(times, 0.25), lab::quantile(times, 0.75),
           static_cast<int>(times.size())};
 }
 
