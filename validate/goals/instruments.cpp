@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <sstream>
 #include <tuple>
 
 #include <cuda_on_cpu/rows.h>
@@ -249,21 +248,12 @@ int Bench::ranks_with_gpus() {
   }));
 }
 
-double Bench::of_bandwidth(const std::string& name) {
+const Machine& Bench::gpu() {
   if (!have.on_gpu) throw NotMeasurable("needs a GPU");
   if (have.bandwidth.empty()) throw NotMeasurable("the program for it is not built here");
-  return remembered(name, [&] {
-    std::istringstream lines(run({have.bandwidth}).output);
-    double best = 0;
-    for (std::string line; std::getline(lines, line);) {
-      const std::vector<std::string> fields = split(line, '\t');
-      // "copy_library" and "copy_kernel": the better of the two is "copy".
-      if (fields.size() > 1 && fields[0].rfind(name, 0) == 0)
-        best = std::max(best, number(fields[1]));
-    }
-    if (!(best > 0)) throw NotMeasurable(have.bandwidth + " does not say");
-    return best;
-  });
+  if (!machine_.has_gpu) machine_ = look_at_machine(have.bandwidth);
+  if (!machine_.has_gpu) throw NotMeasurable(machine_.why_not);
+  return machine_;
 }
 
 }  // namespace validate

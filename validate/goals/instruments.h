@@ -8,6 +8,7 @@
 #include <cuda_on_cpu/trace_row.h>
 
 #include "run/child.h"
+#include "run/machine.h"
 #include "run/temporary_folder.h"
 
 namespace validate {
@@ -104,10 +105,10 @@ class Bench {
   int ranks_with_gpus();
 
   /// The L2 cache of the GPU, in bytes.
-  double l2_bytes() { return of_bandwidth("l2_bytes"); }
+  double l2_bytes() { return gpu().l2_bytes; }
 
   /// Bandwidth of the best copy in the GPU's memory, bytes read and written a second.
-  double copy_bandwidth() { return 1e9 * of_bandwidth("copy"); }
+  double copy_bandwidth() { return 1e9 * gpu().copy_gb_per_s; }
 
  private:
   /// A run that is traced, remembered by its words: settings, "NAME=value", then the command.
@@ -121,7 +122,7 @@ class Bench {
     if (known != numbers_.end()) return known->second;
     return numbers_[name] = measure();
   }
-  double of_bandwidth(const std::string& name);
+  const Machine& gpu();
   ChildResult run(const std::vector<std::string>& command) const;
   void wait_for(const std::string& program) const;
   std::vector<std::string> command(const std::string& program, int n, int iterations) const;
@@ -129,6 +130,7 @@ class Bench {
   TemporaryFolder folder_;
   std::map<std::vector<std::string>, Trace> traces_;
   std::map<std::string, double> numbers_;
+  Machine machine_;  // once it has been asked for
 };
 
 }  // namespace validate

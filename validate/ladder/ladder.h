@@ -8,6 +8,7 @@
 #include <lab/quantile.h>
 
 #include "judge/check_program.h"
+#include "run/machine.h"
 #include "run/steps.h"
 
 namespace validate {
@@ -28,16 +29,6 @@ inline Timing summarize(std::vector<double> times) {
   return {lab::quantile(times, 0.5), lab::quantile(times, 0.25), lab::quantile(times, 0.75),
           static_cast<int>(times.size())};
 }
-
-/// What the machine is: from the program `bandwidth`, nvidia-smi and /proc.
-struct Machine {
-  bool has_gpu = false;
-  int gpus = 0;
-  std::string why_not;  ///< where there is no usable GPU
-  std::string gpu, compute_capability, cuda, driver = "unknown", cpu = "unknown";
-  double copy_gb_per_s = 0, copy_q1 = 0, copy_q3 = 0;  ///< the best of the ways to copy
-  std::string copy_way;
-};
 
 /// One step's line of the ladder.
 struct LadderRow {
@@ -63,10 +54,6 @@ struct Ladder {
   int max_strided_n = 8192;     ///< for step 00: beyond, an iteration takes over 10 s
   bool cannot_run = false;      ///< a step, by the machine's fault
 };
-
-/// Looks at this machine; `bin`: the folder that the program `bandwidth` is in. Without a usable
-/// GPU the machine says why.
-Machine look_at_machine(const std::string& bin);
 
 /// "1 GPU", "2 GPUs, one rank per GPU" or "4 ranks on 2 GPUs"; what writes the tables reads it
 /// in the note.
