@@ -315,21 +315,13 @@ void Run::print_progress(int before, int iteration, double residual) {
     std::printf("  iteration %6d   residual %.4e\n", iteration, residual);
     std::fflush(stdout);
     last_progress_ = Clock::now();
-  } else if (begin_progress()) {
-    std::fprintf(stderr, "  iteration %6d   residual %.4e   at most %d", iteration, residual,
-                 options_.max_iterations);
+  } else if (isatty(STDERR_FILENO) &&
+             Clock::now() - last_progress_ > std::chrono::milliseconds(200)) {
+    std::fprintf(stderr, "\r\033[K  iteration %6d   residual %.4e   at most %d", iteration,
+                 residual, options_.max_iterations);
+    progress_line_ = true;
+    last_progress_ = Clock::now();
   }
-}
-
-// On a terminal, not too often: begins a line that is overwritten.
-bool Run::begin_progress() {
-  const Clock::time_point now = Clock::now();
-  if (!isatty(STDERR_FILENO) || now - last_progress_ <= std::chrono::milliseconds(200))
-    return false;
-  std::fputs("\r\033[K", stderr);
-  progress_line_ = true;
-  last_progress_ = now;
-  return true;
 }
 
 void Run::clear_progress() {
@@ -337,23 +329,11 @@ void Run::clear_progress() {
   progress_line_ = false;
 }
 
-// The same rows; on a terminal, where there are so many that it takes a while, a line says how far
-// it is.
-FetchRows Run::with_progress(const FetchRows& fetch) {
-  if (options_.quiet) return fetch;
-  return [this, fetch](float* to, int j, int rows) {
-    fetch(to, j, rows);
-    if (!begin_progress()) return;
-    std::fprintf(stderr, "  reading the result: row %d of %d", j + rows, options_.n);
-  };
-}
-
 int Run::finish(const float* field, std::size_t stride_i, std::size_t stride_j) {
   return finish(fetch_rows(field, options_.n, stride_i, stride_j));
 }
 
-int Run::finish(const FetchRows& quietly) {
-  const FetchRows fetch = with_progress(quietly);
+int Run::finish(const FetchRows& fetch) {
   clear_progress();
   const double residual = last_residual();
   const bool converged = !options_.fixed_iterations && residual <= options_.tolerance;
@@ -369,7 +349,6 @@ int Run::finish(const FetchRows& quietly) {
     print_times();
     if (problem_.has_exact_solution()) {
       distance_ = problem_.distance_to_exact(fetch);
-      clear_progress();
       std::printf("  exact solution   %.3g %% away from it\n", 100 * distance_);
       if (distance_ > 0.01) {
         std::printf(
@@ -383,7 +362,6 @@ int Run::finish(const FetchRows& quietly) {
     std::fflush(stdout);
   }
   if (!options_.record_dir.empty()) write_record(fetch);
-  clear_progress();
   if (std::isnan(residual)) {
     fail(kExitNotConverged, "the residual of iteration %d is not a number", last_iteration());
   }

@@ -201,7 +201,6 @@ std::string ChildResult::last_line() const {
     if (ended && !line.empty() && line.back() == '\r') line.pop_back();  // "\r\n"
     // What a progress line left before a carriage return is not part of the message.
     line.erase(0, line.rfind('\r') + 1);
-    if (line.rfind("\033[K", 0) == 0) line.erase(0, 3);
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
     // A launcher of ranks that are ended may say so of itself, behind the program's words.
     (line.rfind("[warn] ", 0) == 0 ? of_launcher : last) = line;

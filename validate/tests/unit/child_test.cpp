@@ -367,9 +367,7 @@ TEST(LastLineTest, is_the_last_that_is_not_blank) {
 
 TEST(LastLineTest, leaves_progress_lines_out) {
   EXPECT_EQ(last_line_of("10 %\r20 %\rerror: no\n"), "error: no");
-  EXPECT_EQ(last_line_of("  iteration 5\r\033[Kerror: no\n"), "error: no");
   EXPECT_EQ(last_line_of("error: no\n10 %\r20 %\r"), "error: no");
-  EXPECT_EQ(last_line_of("error: no\n10 %\r\033[K"), "error: no");
 }
 
 TEST(LastLineTest, knows_lines_that_end_as_on_windows) {
