@@ -51,6 +51,7 @@ struct Row {
   std::size_t samples = 0;
   double min_us = 0, median_us = 0;
   double best = 0, median = 0;  // rates, by the least time and by the median
+  double q1 = 0, q3 = 0;        // and their quartiles
 };
 
 /// All of them, in order.
@@ -58,6 +59,7 @@ inline std::vector<Row> rows;
 
 /// The GPU here.
 struct Machine {
+  int gpus = 0;
   cudaDeviceProp properties;
   std::string driver = "unknown", date;
   double dram_peak = 0;  // what clock and bus width allow, GB/s; 0 where they are not told
@@ -65,15 +67,15 @@ struct Machine {
 
 Machine look_at_machine();
 
+/// Prints what the GPU is, and all rows, as lines with tabs.
+void print_lines(const Machine& machine);
+
 /// Prints all rows for people.
 void print_tables(const Machine& machine);
 
 /// Writes them as DIR/bandwidth.tsv, with the ceilings at its top. Ends the program if it cannot.
 void write_table(const std::string& results, const Machine& machine);
 
-/// Launches a kernel that copies `count` float4, one per thread.
-void copy_by_float4(float4* to, const float4* from, std::size_t count);
-
 /// Measures what this GPU can do at most, from DRAM to arithmetic; prints tables and writes them as
-/// DIR/bandwidth.tsv, where `results` names the folder.
+/// DIR/bandwidth.tsv, where `results` names the folder. "": copies of one size, as lines.
 void measure_ceilings(const std::string& results);

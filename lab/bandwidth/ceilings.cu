@@ -16,11 +16,12 @@
 
 #include <lab/cuda_check.h>
 #include <lab/options.h>
+#include <lab/quantile.h>
 
 namespace {
 
 constexpr int kLargestPower = 11;    // arrays of (32 * 2^k)^2 floats, k from 0 to this
-constexpr int kShapeN = 16384;       // arrays for the launch shapes
+constexpr int kShapeN = 16384;       // arrays for the launch shapes, and for copies alone
 constexpr int kHostN = 8192;         // and the largest between host and GPU
 constexpr float kScale = 3;          // of the triad; all its values are exact in float
 constexpr int kChunkThreads = 1024;  // the caches: a block reads chunks of kChunk words
@@ -38,11 +39,13 @@ constexpr int kArithmeticBlock = 256;
 void measure(Row row, double amount, const std::function<void()>& work) {
   const std::vector<double> times = sorted_times_ms(work);
   row.samples = times.size();
-  const double median = times[times.size() / 2];
+  const double median = lab::quantile(times, 0.5);
   row.min_us = 1e3 * times[0];
   row.median_us = 1e3 * median;
   row.best = 1e-6 * amount / times[0];
   row.median = 1e-6 * amount / median;
+  row.q1 = 1e-6 * amount / lab::quantile(times, 0.75);  // the longer the time, the lower the rate
+  row.q3 = 1e-6 * amount / lab::quantile(times, 0.25);
   rows.push_back(row);
 }
 
@@ -213,8 +216,8 @@ void measure_triad(const char* what, const Arrays& arrays, int n, dim3 block) {
   measure({what, "triad", n, int(block.x), int(block.y), bytes}, 3.0 * bytes, work);
 }
 
-void measure_sizes(const Arrays& arrays, int largest) {
-  for (int n = 32; n <= largest; n *= 2) {
+void measure_sizes(const Arrays& arrays, int smallest, int largest) {
+  for (int n = smallest; n <= largest; n *= 2) {
     const std::size_t count = std::size_t(n) * n, bytes = count * sizeof(float);
     auto library = [&] {
       CUDA_CHECK(cudaMemcpyAsync(arrays.a, arrays.b, bytes, cudaMemcpyDeviceToDevice));
@@ -223,8 +226,9 @@ void measure_sizes(const Arrays& arrays, int largest) {
     measure({"size", "copy_library", n, 0, 0, bytes}, 2.0 * bytes, library);
     measure_copy_kernel("size", arrays, n, dim3(32, 8));
     auto by_float4 = [&] {
-      copy_by_float4(reinterpret_cast<float4*>(arrays.a), reinterpret_cast<const float4*>(arrays.b),
-                     count / 4);
+      copy_float4_kernel<<<static_cast<unsigned>((count / 4 + 255) / 256), 256>>>(
+          reinterpret_cast<float4*>(arrays.a), reinterpret_cast<const float4*>(arrays.b),
+          count / 4);
     };
     check("the copy by float4", arrays, count, 0, by_float4);
     measure({"size", "copy_float4", n, 256, 1, bytes}, 2.0 * bytes, by_float4);
@@ -362,17 +366,13 @@ void measure_arithmetic(const char* way, int sms, int rounds, double tolerance) 
 
 }  // namespace
 
-void copy_by_float4(float4* to, const float4* from, std::size_t count) {
-  copy_float4_kernel<<<static_cast<unsigned>((count + 255) / 256), 256>>>(to, from, count);
-}
-
 void measure_ceilings(const std::string& results) {
   std::size_t free_bytes = 0, total_bytes = 0;
   CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
   lab::prepare_folder("--results", results);
   const Machine machine = look_at_machine();
 
-  int largest = 32 << kLargestPower;
+  int largest = results.empty() ? kShapeN : 32 << kLargestPower;
   auto bytes_of = [](int n) { return std::size_t(n) * n * sizeof(float); };
   while (largest > 32 && 3 * bytes_of(largest) > free_bytes / 10 * 9) largest /= 2;
   const std::size_t bytes = bytes_of(largest);
@@ -385,7 +385,11 @@ void measure_ceilings(const std::string& results) {
   fill_kernel<<<arrays.blocks, 256>>>(arrays.c, bytes / sizeof(float), 2);
   finish_kernel();
 
-  measure_sizes(arrays, largest);
+  if (results.empty()) {
+    measure_sizes(arrays, largest, largest);
+    return print_lines(machine);
+  }
+  measure_sizes(arrays, 32, largest);
   measure_shapes(arrays, std::min(kShapeN, largest));
   measure_host(arrays, std::min(kHostN, largest));
   measure_arithmetic<float>("multiply_add_float", sms, 32768, 1e-5);

@@ -95,6 +95,7 @@ void print_by_size(const char* what, const std::vector<const char*>& ways,
 Machine look_at_machine() {
   Machine machine;
   int device = 0, clock_khz = 0, bus_bits = 0;
+  CUDA_CHECK(cudaGetDeviceCount(&machine.gpus));
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaGetDeviceProperties(&machine.properties, device));
   if (cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, device) == cudaSuccess &&
@@ -111,6 +112,18 @@ Machine look_at_machine() {
   }
   machine.date = lab::utc_time("%Y-%m-%d");
   return machine;
+}
+
+void print_lines(const Machine& machine) {
+  const cudaDeviceProp& gpu = machine.properties;
+  std::printf("gpu\t%s\ngpus\t%d\ncompute_capability\t%d.%d\n", gpu.name, machine.gpus, gpu.major,
+              gpu.minor);
+  std::printf("l2_bytes\t%d\ncuda_runtime\t%d.%d\ndriver\t%s\n", gpu.l2CacheSize,
+              CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, machine.driver.c_str());
+  for (const Row& row : rows) {
+    std::printf("%s\t%.1f\t%.1f\t%.1f\t%zu\n", row.way.c_str(), row.median, row.q1, row.q3,
+                row.samples);
+  }
 }
 
 void print_tables(const Machine& machine) {

@@ -45,6 +45,12 @@ void CommandLine::path(const std::string& option, std::string* value) {
   });
 }
 
+void CommandLine::integer(const std::string& option, int low, int high, int* value) {
+  this->value(option, [=](const std::string& text) {
+    *value = static_cast<int>(read_integer(option + " ", text, low, high));
+  });
+}
+
 void CommandLine::integers(const std::string& option, int low, int high, const std::string& each,
                            std::vector<int>* values) {
   list(option, each, [=](const std::string& text) {

@@ -29,7 +29,6 @@ std::string help_of(const char* step, StepDefaults defaults) {
       "  --tolerance T        stop at a residual of at most T (default 1e-4)\n"
       "  --max-iterations M   stop after M iterations, converged or not (default 1000)\n"
       "  --problem NAME       laplace (default), probe or harmonic\n"
-      "  --seed S             seed of the problem probe (default 1)\n"
       "%s"
       "  --record DIR         write residuals.csv, run.json and the field into DIR\n"
       "  --record-field WHAT  full: field.f32, every value (default up to n = %d)\n"
@@ -122,7 +121,6 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
     if (parse_problem(text, &options.problem)) return;
     fail(kExitBadUsage, "--problem %s: must be laplace, probe or harmonic", text.c_str());
   });
-  line.integer<std::uint64_t>("--seed", 0, std::numeric_limits<long long>::max(), &options.seed);
   if (defaults.check_every > 0) {
     line.integer("--check-every", 1, kMaxCheckEvery, &options.check_every);
   } else {

@@ -97,10 +97,10 @@ FetchRows fetch_rows(const float* field, int n, std::size_t stride_i, std::size_
   };
 }
 
-Problem::Problem(const Options& options) : Problem(options.problem, options.n, options.seed) {}
+Problem::Problem(const Options& options) : Problem(options.problem, options.n) {}
 
-Problem::Problem(ProblemKind kind, int n, std::uint64_t seed) {
-  old_.interior = {kind, n, 2 * seed, true};
+Problem::Problem(ProblemKind kind, int n) {
+  old_.interior = {kind, n, 2, true};
   if (kind == ProblemKind::kLaplace) {
     fill_boundary(&old_, LaplaceFactors(n));
   } else {
@@ -108,7 +108,7 @@ Problem::Problem(ProblemKind kind, int n, std::uint64_t seed) {
     fill_boundary(&old_, old_.interior);
   }
   new_ = old_;
-  new_.interior = {kind, n, 2 * seed + 1, false};
+  new_.interior = {kind, n, 3, false};
 }
 
 double Problem::distance_to_exact(const float* field, std::size_t stride_i,

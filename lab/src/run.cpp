@@ -1,4 +1,5 @@
 #include <lab/format.h>
+#include <lab/quantile.h>
 #include <lab/run.h>
 
 #include <algorithm>
@@ -122,14 +123,6 @@ std::string json_string(const std::string& text) {
 /// JSON has no NaN and no infinity; they are written as null.
 std::string json_number(double value) {
   return std::isfinite(value) ? format("%.17g", value) : "null";
-}
-
-/// The q-quantile of sorted values, interpolated.
-double quantile(const std::vector<double>& sorted, double q) {
-  const double position = q * (sorted.size() - 1);
-  const std::size_t below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (position - below) * (sorted[above] - sorted[below]);
 }
 
 // A median of fewer iterations than this says little, and where a residual is read one check late
@@ -269,21 +262,13 @@ void Run::print_progress(int before, int iteration, double residual) {
     std::printf("  iteration %6d   residual %.4e\n", iteration, residual);
     std::fflush(stdout);
     last_progress_ = Clock::now();
-  } else if (begin_progress()) {
-    std::fprintf(stderr, "  iteration %6d   residual %.4e   at most %d", iteration, residual,
-                 options_.max_iterations);
+  } else if (isatty(STDERR_FILENO) &&
+             Clock::now() - last_progress_ > std::chrono::milliseconds(200)) {
+    std::fprintf(stderr, "\r\033[K  iteration %6d   residual %.4e   at most %d", iteration,
+                 residual, options_.max_iterations);
+    progress_line_ = true;
+    last_progress_ = Clock::now();
   }
-}
-
-// On a terminal, not too often: begins a line that is overwritten.
-bool Run::begin_progress() {
-  const Clock::time_point now = Clock::now();
-  if (!isatty(STDERR_FILENO) || now - last_progress_ <= std::chrono::milliseconds(200))
-    return false;
-  std::fputs("\r\033[K", stderr);
-  progress_line_ = true;
-  last_progress_ = now;
-  return true;
 }
 
 void Run::clear_progress() {
@@ -291,23 +276,11 @@ void Run::clear_progress() {
   progress_line_ = false;
 }
 
-// The same rows; on a terminal, where there are so many that it takes a while, a line says how far
-// it is.
-FetchRows Run::with_progress(const FetchRows& fetch) {
-  if (options_.quiet) return fetch;
-  return [this, fetch](float* to, int j, int rows) {
-    fetch(to, j, rows);
-    if (!begin_progress()) return;
-    std::fprintf(stderr, "  reading the result: row %d of %d", j + rows, options_.n);
-  };
-}
-
 int Run::finish(const float* field, std::size_t stride_i, std::size_t stride_j) {
   return finish(fetch_rows(field, options_.n, stride_i, stride_j));
 }
 
-int Run::finish(const FetchRows& quietly) {
-  const FetchRows fetch = with_progress(quietly);
+int Run::finish(const FetchRows& fetch) {
   clear_progress();
   const double residual = last_residual();
   const bool converged = !options_.fixed_iterations && residual <= options_.tolerance;
@@ -323,7 +296,6 @@ int Run::finish(const FetchRows& quietly) {
     print_times();
     if (problem_.has_exact_solution()) {
       distance_ = problem_.distance_to_exact(fetch);
-      clear_progress();
       std::printf("  exact solution   %.3g %% away from it\n", 100 * distance_);
       if (distance_ > 0.01) {
         std::printf(
@@ -337,7 +309,6 @@ int Run::finish(const FetchRows& quietly) {
     std::fflush(stdout);
   }
   if (!options_.record_dir.empty()) write_record(fetch);
-  clear_progress();
   if (std::isnan(residual)) {
     fail(kExitNotConverged, "the residual of iteration %d is not a number", last_iteration());
   }
@@ -400,7 +371,6 @@ void Run::write_run_json() const {
        << "  \"ranks\": " << job.size << ",\n"
        << "  \"date\": " << json_string(utc_time("%Y-%m-%dT%H:%M:%SZ")) << ",\n"
        << "  \"problem\": " << json_string(problem_name(options_.problem)) << ",\n"
-       << "  \"seed\": " << options_.seed << ",\n"
        << "  \"n\": " << options_.n << ",\n"
        << "  \"iterations\": " << last_iteration() << ",\n"
        << "  \"residual\": " << json_number(last_residual()) << ",\n"

@@ -31,8 +31,9 @@ if ((status == 77)); then
   exit 0
 fi
 expect_status 0 "bandwidth"
+expect $'^driver\t.+$' "the lines that the ladder reads"
 expect $'^copy_library\t[0-9.]+\t[0-9.]+\t[0-9.]+\t21$' "the lines that the ladder reads"
-expect $'^copy_kernel\t[0-9.]+\t[0-9.]+\t[0-9.]+\t21$' "the lines that the ladder reads"
+expect $'^copy_float4\t[0-9.]+\t[0-9.]+\t[0-9.]+\t21$' "the lines that the ladder reads"
 
 printf 'a file\n' >"$temp/file"
 refused 4 '^bandwidth: --results .*/file/x: ' --results "$temp/file/x"

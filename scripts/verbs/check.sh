@@ -5,7 +5,7 @@
 #   STEP=NN                    the step
 #   CLINIC=NAME                or the kernel of the clinic (scripts/lib/check_clinic.sh)
 #   WHICH=exercise|solution    which of the two (default: exercise)
-#   N=N,N,...                  sizes to run at (default: 100,250)
+#   N=N,N,...                  sizes to run at (default: 33 to 3072, as the step needs)
 #   RANKS=R,R,...              how many ranks the jobs of a step for several GPUs have (default: 1,2,3,4)
 #   TIME_LIMIT=S               seconds for one run of the program (default 300; 120 if the CPU runs the kernels). One that
 #                              computes far longer than smaller grids let expect is ended sooner

@@ -170,9 +170,9 @@ WatchedRun look_at(int n, int sweeps, const std::string& watched, const std::str
   strict.strict = true;
   std::atomic<bool> unwanted = false;
   std::future<Run> once_more = std::async(std::launch::async, [&] {
-    return run_program(watched, strict, false, dir + "_strict", limit, &unwanted);
+    return run_program(watched, strict, dir + "_strict", limit, &unwanted);
   });
-  Run trial = run_program(watched, few_sweeps, false, dir, limit);
+  Run trial = run_program(watched, few_sweeps, dir, limit);
   unwanted = !trial.error.empty();
   Run also = once_more.get();
   if (unwanted) return WatchedRun{few_sweeps, std::move(trial)};
@@ -333,7 +333,7 @@ Patient patient_of(const Check& check, const std::string& step, const Case& job)
     run.halos = job.halos;
     run.order = again ? other_order(job) : job.order;
     const std::string dir = check.folder + "/question";
-    const Run trial = run_program(check.program, run, false, dir, check.time_limit);
+    const Run trial = run_program(check.program, run, dir, check.time_limit);
     if (!trial.error.empty()) return false;
     static_cast<Record&>(*seen) = trial.record;
     std::string ignored;
@@ -387,7 +387,7 @@ Trial try_first(const Check& check, const Case& run, const std::atomic<bool>* un
       // takes longer than that.
       const Case one_iteration = {lab::ProblemKind::kProbe, kFewestN, 1};
       const ChildResult small =
-          run_program(check.program, one_iteration, false, check.dir, kSmallSuspect).child;
+          run_program(check.program, one_iteration, check.dir, kSmallSuspect).child;
       limit.cpu_seconds =
           small.cpu_seconds * run.iterations * run.n * run.n / (kFewestN * kFewestN);
       if (small.timed_out || limit.cpu_seconds < kSuspect.cpu_seconds) return trial;

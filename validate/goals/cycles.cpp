@@ -38,11 +38,11 @@ Measured begins_near(Bench* bench) {
   constexpr int kN = 521;
   // One V-cycle per level leaves six times the discretisation's own error; none, thousands.
   constexpr double kMost = 10;
-  const lab::Problem problem(lab::ProblemKind::kLaplace, kN, 1);
+  const lab::Problem problem(lab::ProblemKind::kLaplace, kN);
   const TemporaryFolder folder;
   const std::string dir = folder.path() + "/record";
-  const Run run = run_program(quick_program(bench), {problem.kind(), kN, 1}, false, dir,
-                              bench->have.time_limit);
+  const Run run =
+      run_program(quick_program(bench), {problem.kind(), kN, 1}, dir, bench->have.time_limit);
   if (!run.error.empty()) throw NotMeasurable(run.error);
   const std::vector<double> exact = exact_solution(problem);
   const std::vector<float> best(exact.begin(), exact.end());

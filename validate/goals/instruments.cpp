@@ -8,14 +8,12 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <sstream>
 #include <tuple>
 
 #include <cuda_on_cpu/rows.h>
 
 #include "run/child.h"
 #include "run/program_run.h"
-#include "run/record.h"
 #include "run/steps.h"
 #include "run/text.h"
 #include "source/source_code.h"
@@ -138,10 +136,14 @@ ChildResult Bench::run(const std::vector<std::string>& command) const {
   return child;
 }
 
-std::vector<std::string> Bench::command(const std::string& program, int n, int iterations) const {
+void Bench::wait_for(const std::string& program) const {
   if (program.empty() || (program == have.program && !wait_for_build(have.built))) {
     throw NotMeasurable("the program for it is not built here");
   }
+}
+
+std::vector<std::string> Bench::command(const std::string& program, int n, int iterations) const {
+  wait_for(program);
   std::vector<std::string> words = {program, "--iterations", std::to_string(iterations), "--quiet"};
   if (n > 0) words.insert(words.end(), {"--n", std::to_string(n)});
   return words;
@@ -216,30 +218,15 @@ const Trace& Bench::trace_watched(int n, int iterations) {
   return trace(have.watched, n, iterations);
 }
 
-std::map<std::string, double> Bench::host_accesses(int n) {
-  std::map<std::string, double> accesses;
-  for (const int iterations : {1, 3}) {
-    const double sign = iterations == 1 ? -0.5 : 0.5;
-    for (const TraceRow& row : trace_watched(n, iterations).table("host accesses")) {
-      accesses[row.name] += sign * row.count;
-    }
-  }
-  return accesses;
-}
-
 double Bench::milliseconds(const std::string& program, int n, int iterations, int ranks) {
-  std::vector<std::string> words = command(program, n, iterations);
-  if (ranks > 0) words.insert(words.begin(), {launcher(), std::to_string(ranks)});
-  const std::string dir = folder_.path() + "/record";
-  words.insert(words.end(), {"--record-field", "none", "--record", dir});
-  run(words);
-  Record record;
-  std::string error;
-  if (!read_record(dir, n > 0 ? n : default_n(program), iterations, &record, &error)) {
-    throw NotMeasurable("its record cannot be used: " + error);
-  }
-  if (!(record.median_ms > 0)) throw NotMeasurable("it was not timed");
-  return record.median_ms;
+  wait_for(program);
+  Case timed{lab::ProblemKind::kLaplace, n, iterations};
+  timed.ranks = ranks;
+  timed.field = lab::FieldRecord::kNone;
+  const Run run = run_program(program, timed, folder_.path() + "/record", have.time_limit);
+  if (!run.error.empty()) throw NotMeasurable(run.error);
+  if (!(run.record.median_ms > 0)) throw NotMeasurable("it was not timed");
+  return run.record.median_ms;
 }
 
 int Bench::ranks_with_gpus() {
@@ -261,21 +248,12 @@ int Bench::ranks_with_gpus() {
   }));
 }
 
-double Bench::of_bandwidth(const std::string& name) {
+const Machine& Bench::gpu() {
   if (!have.on_gpu) throw NotMeasurable("needs a GPU");
   if (have.bandwidth.empty()) throw NotMeasurable("the program for it is not built here");
-  return remembered(name, [&] {
-    std::istringstream lines(run({have.bandwidth}).output);
-    double best = 0;
-    for (std::string line; std::getline(lines, line);) {
-      const std::vector<std::string> fields = split(line, '\t');
-      // "copy_library" and "copy_kernel": the better of the two is "copy".
-      if (fields.size() > 1 && fields[0].rfind(name, 0) == 0)
-        best = std::max(best, number(fields[1]));
-    }
-    if (!(best > 0)) throw NotMeasurable(have.bandwidth + " does not say");
-    return best;
-  });
+  if (!machine_.has_gpu) machine_ = look_at_machine(have.bandwidth);
+  if (!machine_.has_gpu) throw NotMeasurable(machine_.why_not);
+  return machine_;
 }
 
 }  // namespace validate

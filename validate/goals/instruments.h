@@ -8,6 +8,7 @@
 #include <cuda_on_cpu/trace_row.h>
 
 #include "run/child.h"
+#include "run/machine.h"
 #include "run/temporary_folder.h"
 
 namespace validate {
@@ -88,28 +89,26 @@ class Bench {
   /// The same of a job with a GPU for each rank, by the tracer: rows of the rank that ends last.
   const Trace& trace_on_gpus(int ranks, int n, int iterations);
 
+  /// The same of the watched program.
+  const Trace& trace_watched(int n, int iterations);
+
   /// Accesses by kernel (the line that launches it), all sweeps of a run of the watched program.
   const std::map<int, KernelCount>& counts(int n, int iterations) {
     return trace_watched(n, iterations).kernels;
   }
 
-  /// Milliseconds per iteration, the median of a run at n (0: the program's own), or with `ranks`
-  /// of a job of that many. Every call runs the program.
+  /// Milliseconds per iteration, the median of a run, or with `ranks` of a job of that many. Every
+  /// call runs the program.
   double milliseconds(const std::string& program, int n, int iterations, int ranks = 0);
 
   /// The most ranks of have.ranks for which there are GPUs, one for each, and NCCL between them.
   int ranks_with_gpus();
 
-  /// How often host code accesses managed memory in one iteration of the watched program, by the
-  /// line that allocates it ("solutions/08_cub_reduction/jacobi.cu:47"). Such a page moves to the
-  /// CPU.
-  std::map<std::string, double> host_accesses(int n);
-
   /// The L2 cache of the GPU, in bytes.
-  double l2_bytes() { return of_bandwidth("l2_bytes"); }
+  double l2_bytes() { return gpu().l2_bytes; }
 
   /// Bandwidth of the best copy in the GPU's memory, bytes read and written a second.
-  double copy_bandwidth() { return 1e9 * of_bandwidth("copy"); }
+  double copy_bandwidth() { return 1e9 * gpu().copy_gb_per_s; }
 
  private:
   /// A run that is traced, remembered by its words: settings, "NAME=value", then the command.
@@ -123,14 +122,15 @@ class Bench {
     if (known != numbers_.end()) return known->second;
     return numbers_[name] = measure();
   }
-  const Trace& trace_watched(int n, int iterations);
-  double of_bandwidth(const std::string& name);
+  const Machine& gpu();
   ChildResult run(const std::vector<std::string>& command) const;
+  void wait_for(const std::string& program) const;
   std::vector<std::string> command(const std::string& program, int n, int iterations) const;
 
   TemporaryFolder folder_;
   std::map<std::vector<std::string>, Trace> traces_;
   std::map<std::string, double> numbers_;
+  Machine machine_;  // once it has been asked for
 };
 
 }  // namespace validate

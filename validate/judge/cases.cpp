@@ -187,7 +187,8 @@ void add_sizes(int step, bool multiples, int own_n, int own_ranks, std::vector<C
     add(kLargeMultipleN, sweeps, ranks);
     if (step < 0 || step >= kFirstLargeStep) add(kBeyondN, 1, ranks);
   }
-  // The largest: whether a warp's rows are right one sweep shows.
+  // The largest: few sweeps show whether a warp's rows are right, and those of one pass and a sweep
+  // where a pass has several.
   const int own_sweeps = step > kFirstPassStep ? sweeps : 3;
   if (own_n > 0) add(own_n, own_sweeps, own_ranks > 0 ? own_ranks : ranks);
 }

@@ -25,7 +25,8 @@ inline constexpr int kUnevenIterations = 37;
 int usual_iterations(lab::ProblemKind problem, int n);
 
 /// The runs that a step is judged by: the three problems at n = 100 and n = 250, which are
-/// multiples of no block's shape, and the probe at n = 1043, where a race shows more often.
+/// multiples of no block's shape; the probe at n = 33, 129 and 130, a little more than blocks hold,
+/// and at n = 1043, where a race shows more often.
 std::vector<Case> usual_cases();
 
 /// The few cases that a GPU runs if CUDA on the CPU runs all of them beside it. On a GPU a run

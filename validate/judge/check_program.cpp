@@ -249,7 +249,7 @@ class Judgement {
     if (sparse_ && run.ranks > 1) run.check_every = 7;
     run.tolerance = std::sqrt(expected_[kMeets - 2] * expected_[kMeets - 1]);
     stopping_ = std::async(std::launch::async, [this] {
-      return run_program(check_.program, *to_tolerance_, false, folder_.path() + "/to_tolerance",
+      return run_program(check_.program, *to_tolerance_, folder_.path() + "/to_tolerance",
                          check_.time_limit, &unwanted_);
     });
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -9,6 +10,21 @@
 #include "run/record.h"
 
 namespace validate {
+
+/// Equal but for rounding, in a field whose largest magnitude is `largest`, after k sweeps.
+///
+/// Another order of the four additions changes a value by at most 4.5 k 2^-24 max|f| after k sweeps
+/// (each addition rounds by at most half a unit in the last place, and a sweep is an average, which
+/// amplifies nothing).
+struct Near {
+  double bound;
+  Near(double largest, int k) : bound(4.5 * k * std::ldexp(1.0, -24) * largest) {}
+  bool operator()(double a, double b) const { return std::fabs(a - b) <= bound; }
+};
+
+/// Whether point (i, j) of a field of n x n points differs by more than rounding; on the boundary,
+/// which no sweep touches, in any bit. Values below 1e-30 count as zero.
+bool is_wrong(int i, int j, int n, float expected, float found, const Near& near);
 
 /// One point at which a field differs.
 struct Cell {
@@ -35,10 +51,6 @@ struct FieldComparison {
 
 /// Compares a field, row j outer, with the reference's current one. `iterations` sweeps have been
 /// made: rounding may grow with them.
-///
-/// Another order of the four additions changes a value by at most 4.5 k 2^-24 max|f| after k sweeps
-/// (each addition rounds by at most half a unit in the last place, and a sweep is an average, which
-/// amplifies nothing).
 FieldComparison compare_field(const Reference& reference, int iterations,
                               const std::vector<float>& field);
 

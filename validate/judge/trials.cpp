@@ -27,7 +27,7 @@ void compare(const std::string& program, const Case& run, const std::string& dir
     std::vector<std::uint64_t> hashes;
     if (!read_row_hashes(dir, run.n, &hashes, &trial->error)) return;
     if (hashes == right.reference.row_hashes()) return;
-    const Run again = run_program(program, run, false, dir, time_limit, unwanted);
+    const Run again = run_program(program, run, dir, time_limit, unwanted);
     if (!again.machine.empty()) {
       trial->error = "rows of its field are wrong; which points cannot be said: " + again.machine;
       return;
@@ -50,7 +50,7 @@ std::size_t trials_at_a_time() {
 }  // namespace
 
 Expected expected_of(const Case& run, int iterations, const std::atomic<bool>* unwanted) {
-  Expected all{Reference(lab::Problem(run.problem, run.n, 1)), {}};
+  Expected all{Reference(lab::Problem(run.problem, run.n)), {}};
   for (int k = 0; k < iterations && !(unwanted && *unwanted); ++k) {
     all.residuals.push_back(all.reference.sweep());
   }
@@ -69,7 +69,9 @@ Trial try_case(const std::string& program, const Case& run, const std::string& d
   // Of a large grid the reference takes as long as the program: both at a time.
   auto right = std::async(large ? std::launch::async : std::launch::deferred, expected_of, run,
                           run.iterations, unwanted);
-  trial.run = run_program(program, run, large, dir, time_limit, unwanted);
+  Case recorded = run;
+  if (large) recorded.field = lab::FieldRecord::kRows;
+  trial.run = run_program(program, recorded, dir, time_limit, unwanted);
   if (trial.run.error.empty()) {
     compare(program, run, dir, time_limit, unwanted, right.get(), &trial);
   }

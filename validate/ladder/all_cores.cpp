@@ -9,8 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include <sched.h>
-
 namespace validate {
 namespace {
 
@@ -46,12 +44,6 @@ struct alignas(64) Sums {
 };
 
 }  // namespace
-
-int usable_cores() {
-  cpu_set_t usable;
-  if (sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
 
 int useful_threads(int n, int most) {
   const long long useful = static_cast<long long>(n) * n / kPointsPerThread;

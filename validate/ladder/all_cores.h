@@ -10,9 +10,6 @@
 
 namespace validate {
 
-/// How many threads can run at once: one per processor that this process may use.
-int usable_cores();
-
 /// As many threads, of at most `most`, as are worth having at this n.
 int useful_threads(int n, int most);
 

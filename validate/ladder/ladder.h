@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
 
+#include <lab/quantile.h>
+
 #include "judge/check_program.h"
+#include "run/machine.h"
 #include "run/steps.h"
 
 namespace validate {
@@ -24,20 +26,9 @@ struct Timing {
 inline Timing summarize(std::vector<double> times) {
   if (times.empty()) return {};
   std::sort(times.begin(), times.end());
-  const std::size_t last = times.size() - 1;
-  return {times[times.size() / 2], times[last / 4], times[last - last / 4],
+  return {lab::quantile(times, 0.5), lab::quantile(times, 0.25), lab::quantile(times, 0.75),
           static_cast<int>(times.size())};
 }
-
-/// What the machine is: from the program `bandwidth`, nvidia-smi and /proc.
-struct Machine {
-  bool has_gpu = false;
-  int gpus = 0;
-  std::string why_not;  ///< where there is no usable GPU
-  std::string gpu, compute_capability, cuda, driver = "unknown", cpu = "unknown";
-  double copy_gb_per_s = 0, copy_q1 = 0, copy_q3 = 0;  ///< the best of the ways to copy
-  std::string copy_way;
-};
 
 /// One step's line of the ladder.
 struct LadderRow {
@@ -63,10 +54,6 @@ struct Ladder {
   int max_strided_n = 8192;     ///< for step 00: beyond, an iteration takes over 10 s
   bool cannot_run = false;      ///< a step, by the machine's fault
 };
-
-/// Looks at this machine; `bin`: the folder that the program `bandwidth` is in. Without a usable
-/// GPU the machine says why.
-Machine look_at_machine(const std::string& bin);
 
 /// "1 GPU", "2 GPUs, one rank per GPU" or "4 ranks on 2 GPUs"; what writes the tables reads it
 /// in the note.

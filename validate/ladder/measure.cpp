@@ -41,7 +41,7 @@ void time_best(int n, Ladder* ladder) {
   // On a small grid one sweep is too short for the clock: time several as one.
   const int sweeps = std::max(1, 1000000 / (n * n));
   // The probe, as every point of it differs from its neighbours.
-  const lab::Problem problem(lab::ProblemKind::kProbe, n, 1);
+  const lab::Problem problem(lab::ProblemKind::kProbe, n);
   Reference reference(problem, 1);
   reference.sweep();  // warms up
   double residual = 0;
@@ -71,7 +71,8 @@ Timing Climb::time(const Step& step, int n, int iterations) {
   const TemporaryFolder folder;
   Case timed{lab::ProblemKind::kLaplace, n, iterations};
   timed.ranks = ranks_of(step);
-  const Run run = run_program(program_of(step), timed, true, folder.path() + "/record", kTimeLimit);
+  timed.field = lab::FieldRecord::kNone;
+  const Run run = run_program(program_of(step), timed, folder.path() + "/record", kTimeLimit);
   if (!run.error.empty() || run.child.exit_code != 0) return {};
   return {run.record.median_ms, run.record.q1_ms, run.record.q3_ms, run.record.samples};
 }

@@ -84,7 +84,7 @@ int run(const Arguments& arguments, validate::Ladder* ladder) {
   check_steps(wanted, steps);
   lab::prepare_folder("--results", arguments.results);
   show_progress("measuring the copy bandwidth ...");
-  ladder->machine = validate::look_at_machine(arguments.options.bin);
+  ladder->machine = validate::look_at_machine(arguments.options.bin + "/bandwidth");
   show_progress("");
   print_machine(ladder->machine, arguments.options.ranks);
 

@@ -19,7 +19,8 @@ namespace {
 constexpr const char* kHelp =
     "validate [options] PROGRAM: runs a step's program and compares its field and its\n"
     "residuals with a CPU reference\n\n"
-    "  --n N,N,...          sizes to run at (default: 100,250)\n"
+    "  --n N,N,...          sizes to run at (default: 33 to 3072, as the step needs; with\n"
+    "                       --problem or --iterations 100,250)\n"
     "  --problem P,P,...    probe, laplace, harmonic (default: all)\n"
     "  --iterations K       iterations of each run (default: what the problem needs)\n"
     "  --ranks R,R,...      the program is a job of this many ranks, which MPI starts\n"

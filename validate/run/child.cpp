@@ -26,19 +26,47 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMaxOutput = 64 << 10;
 constexpr double kLastWordsSeconds = 10;  // where much else runs, lines are found slowly
 
-volatile std::sig_atomic_t caught_signal = 0;
+std::atomic<int> caught_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");
 
 void on_signal(int signal) { caught_signal = signal; }
 
-/// Appends what the pipe holds now; returns false at its end.
+/// Whose ends close with it.
+class Pipe {
+ public:
+  Pipe() {
+    if (pipe2(ends_, O_CLOEXEC) == 0) return;
+    throw std::runtime_error(std::string("no pipe to a child process: ") + std::strerror(errno));
+  }
+  ~Pipe() {
+    close(ends_[0]);
+    close_writing();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  int reading() const { return ends_[0]; }
+  int writing() const { return ends_[1]; }
+  void close_writing() {
+    if (ends_[1] >= 0) close(ends_[1]);
+    ends_[1] = -1;
+  }
+
+ private:
+  int ends_[2];
+};
+
+/// Appends what the pipe holds now; returns false at its end. Of what comes as fast as it is read,
+/// no more than a full pipe: the caller also looks at the time.
 bool drain(int pipe, std::string* output) {
+  constexpr int kFullPipe = 1 << 20;
   char buffer[4096];
-  for (;;) {
+  for (int taken = 0; taken < kFullPipe; taken += sizeof buffer) {
     const ssize_t got = TEMP_FAILURE_RETRY(read(pipe, buffer, sizeof buffer));
     if (got <= 0) return got < 0 && errno == EAGAIN;
     output->append(buffer, static_cast<std::size_t>(got));
     if (output->size() > 2 * kMaxOutput) output->erase(0, output->size() - kMaxOutput);
   }
+  return true;
 }
 
 /// The children that run now, each in a process group of its own. Several threads may run one each.
@@ -46,8 +74,8 @@ std::mutex running_mutex;
 std::set<pid_t> running;
 
 /// Ends what a child that is gone left behind outside its process group, a daemon say: since this
-/// process is their reaper (see run_child), they are its own children now. What belongs to another
-/// child that still runs stays.
+/// process is their reaper (see run_child), they are its own children now. What another child that
+/// still runs has in its group stays. (What left that group, and whose parent has ended, does not.)
 void end_left_behind(pid_t gone) {
   const std::lock_guard<std::mutex> lock(running_mutex);
   running.erase(gone);
@@ -144,14 +172,14 @@ void watch(pid_t child, int output, const TimeLimit& time_limit, Clock::time_poi
 
 bool wait_for_build(const std::string& built, const std::atomic<bool>* unwanted) {
   if (built.empty()) return true;
-  std::ifstream file;
-  for (file.open(built); !file; file.open(built)) {
+  int status = 0;
+  // Whoever makes the file writes into it a moment later.
+  while (!(std::ifstream(built) >> status)) {
     if (caught_signal != 0) throw Interrupted(caught_signal);
     if (unwanted && *unwanted) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  int status = -1;
-  return file >> status && status == 0;
+  return status == 0;
 }
 
 void catch_interrupts() {
@@ -173,7 +201,6 @@ std::string ChildResult::last_line() const {
     if (ended && !line.empty() && line.back() == '\r') line.pop_back();  // "\r\n"
     // What a progress line left before a carriage return is not part of the message.
     line.erase(0, line.rfind('\r') + 1);
-    if (line.rfind("\033[K", 0) == 0) line.erase(0, 3);
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
     // A launcher of ranks that are ended may say so of itself, behind the program's words.
     (line.rfind("[warn] ", 0) == 0 ? of_launcher : last) = line;
@@ -195,10 +222,7 @@ ChildResult run_child(const std::vector<std::string>& command, const TimeLimit& 
   environment.push_back(nullptr);
 
   // The second pipe tells whether exec worked: it closes by itself where it did.
-  int output[2], exec_error[2];
-  if (pipe2(output, O_CLOEXEC) != 0 || pipe2(exec_error, O_CLOEXEC) != 0) {
-    throw std::runtime_error(std::string("no pipe to a child process: ") + std::strerror(errno));
-  }
+  Pipe output, exec_error;
   // Processes whose parent ends become children of this one, and not of the system's first.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Clock::time_point start = Clock::now();
@@ -209,27 +233,25 @@ ChildResult run_child(const std::vector<std::string>& command, const TimeLimit& 
     throw std::runtime_error(std::string("no child process: ") + std::strerror(errno));
   }
   if (child == 0) {
-    become(argv.data(), environment.data(), parent, output[1], exec_error[1]);
+    become(argv.data(), environment.data(), parent, output.writing(), exec_error.writing());
   }
   setpgid(child, child);  // in both processes, so that it holds whichever comes first
   running.insert(child);
   starting.unlock();
-  close(output[1]);
-  close(exec_error[1]);
-  fcntl(output[0], F_SETFL, O_NONBLOCK);
+  output.close_writing();
+  exec_error.close_writing();
+  fcntl(output.reading(), F_SETFL, O_NONBLOCK);
 
   int error = 0;
-  result.started = TEMP_FAILURE_RETRY(read(exec_error[0], &error, sizeof error)) == 0;
-  close(exec_error[0]);
+  result.started = TEMP_FAILURE_RETRY(read(exec_error.reading(), &error, sizeof error)) == 0;
 
   int status = 0;
   rusage used{};
-  watch(child, output[0], time_limit, start, unwanted, &result);
+  watch(child, output.reading(), time_limit, start, unwanted, &result);
   kill(-child, SIGKILL);
   TEMP_FAILURE_RETRY(wait4(child, &status, 0, &used));
   end_left_behind(child);
-  drain(output[0], &result.output);
-  close(output[0]);
+  drain(output.reading(), &result.output);
   if (result.output.size() > kMaxOutput) {
     result.output.erase(0, result.output.size() - kMaxOutput);
   }

@@ -77,7 +77,7 @@ std::string trouble_of_machine(const Case& run, const ChildResult& child, const 
 }
 
 /// The words that start the run.
-std::vector<std::string> command_of(const std::string& program, const Case& run, bool hashed,
+std::vector<std::string> command_of(const std::string& program, const Case& run,
                                     const std::string& dir, const std::string& job_folder) {
   std::vector<std::string> command;
   auto add = [&](std::initializer_list<std::string> words) {
@@ -92,7 +92,7 @@ std::vector<std::string> command_of(const std::string& program, const Case& run,
   if (run.tolerance > 0) add({"--tolerance", format("%.17g", run.tolerance)});
   add({run.tolerance > 0 ? "--max-iterations" : "--iterations", std::to_string(run.iterations)});
   add({"--problem", lab::problem_name(run.problem), "--record", dir});
-  add({"--record-field", hashed ? "rows" : "full"});
+  add({"--record-field", lab::kFieldRecordNames[static_cast<int>(run.field)]});
   if (run.check_every > 0) add({"--check-every", std::to_string(run.check_every)});
   add({"--quiet"});
   return command;
@@ -178,7 +178,7 @@ std::string last_words(const ChildResult& child) {
   return colon < said.find(' ') ? said.substr(colon + 2) : said;
 }
 
-Run run_program(const std::string& program, const Case& run, bool hashed, const std::string& dir,
+Run run_program(const std::string& program, const Case& run, const std::string& dir,
                 const TimeLimit& time_limit, const std::atomic<bool>* unwanted) {
   Run result;
   std::error_code ignored;
@@ -189,8 +189,7 @@ Run run_program(const std::string& program, const Case& run, bool hashed, const 
   // what it has there, as those do that share a folder and end at that moment.
   const std::string job_folder = dir + "-job";
   if (run.ranks > 0) std::filesystem::create_directories(job_folder, ignored);
-  result.child =
-      run_child(command_of(program, run, hashed, dir, job_folder), time_limit, unwanted, report);
+  result.child = run_child(command_of(program, run, dir, job_folder), time_limit, unwanted, report);
   std::filesystem::remove_all(job_folder, ignored);
   result.report = cuda_on_cpu::read_report(report);
   std::filesystem::remove(report, ignored);

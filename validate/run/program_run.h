@@ -23,6 +23,7 @@ struct Case {
       nullptr;  ///< LAB_HALOS of a job, "mpi" or "nccl"; null: what it does by itself
   const char* order = nullptr;  ///< LAB_CPU_ORDER: "reverse", "shuffled"; null: as it is set here
   bool strict = false;          ///< LAB_CPU_STRICT=1
+  lab::FieldRecord field = lab::FieldRecord::kFull;  ///< --record-field
 };
 
 /// The folder in which this program stands, and beside it the lab's others.
@@ -47,9 +48,9 @@ struct Run {
   std::string machine;  ///< not empty: the program is not to blame for that; the reason, one line
 };
 
-/// Runs `program` with a record in `dir`, which is emptied before; `hashed`: of row hashes. A run
-/// that becomes `unwanted` is ended early (see run_child).
-Run run_program(const std::string& program, const Case& run, bool hashed, const std::string& dir,
+/// Runs `program` with a record in `dir`, which is emptied before. A run that becomes `unwanted` is
+/// ended early (see run_child).
+Run run_program(const std::string& program, const Case& run, const std::string& dir,
                 const TimeLimit& time_limit, const std::atomic<bool>* unwanted = nullptr);
 
 /// Points a side unless --n says otherwise, as the program's --help tells; 0: it does not.

@@ -4,6 +4,7 @@
 #include <lab/clinic_input.h>
 #include <lab/cuda_check.h>
 #include <lab/options.h>
+#include <lab/quantile.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -54,7 +55,7 @@ class Clinic {
     std::vector<int> result(count_);
     CUDA_CHECK(cudaMemcpy(result.data(), out_, count_ * sizeof(int), cudaMemcpyDeviceToHost));
     record_clinic(options_, result);
-    std::vector<float> ms;
+    std::vector<double> ms;
     const int iterations = options_.iterations > 0 ? options_.iterations : kIterations;
     for (int k = 1; k < iterations; ++k) ms.push_back(run_once(solve));
     if (options_.quiet) return kExitDone;
@@ -65,7 +66,7 @@ class Clinic {
       std::printf("done, not timed\n");
     } else {
       std::sort(ms.begin(), ms.end());
-      std::printf("%.4f ms (median of %zu, from %.4f to %.4f)\n", ms[ms.size() / 2], ms.size(),
+      std::printf("%.4f ms (median of %zu, from %.4f to %.4f)\n", quantile(ms, 0.5), ms.size(),
                   ms.front(), ms.back());
     }
     return kExitDone;

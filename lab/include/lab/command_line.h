@@ -33,12 +33,7 @@ class CommandLine {
   void path(const std::string& option, std::string* value);
 
   /// A whole number from `low` to `high`.
-  template <class Int>
-  void integer(const std::string& option, Int low, Int high, Int* value) {
-    this->value(option, [=](const std::string& text) {
-      *value = static_cast<Int>(read_integer(option + " ", text, low, high));
-    });
-  }
+  void integer(const std::string& option, int low, int high, int* value);
 
   /// Several of them, "1,2,4", and at least one; `each` is what one of them is called. An option
   /// that is given twice adds to them.

@@ -3,7 +3,6 @@
 #include <lab/exit_codes.h>
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -51,7 +50,6 @@ struct Options {
   int max_iterations = 1000;      ///< where to stop, converged or not
   double tolerance = 1e-4;        ///< stop at a residual this small; -1 with --iterations
   ProblemKind problem = ProblemKind::kLaplace;
-  std::uint64_t seed = 1;  ///< of the problem `probe`
   int check_every = 0;     ///< sweeps from one residual to the next
   std::string record_dir;  ///< where to write the run's record; empty: no record
   FieldRecord field_record = FieldRecord::kFull;

@@ -97,14 +97,14 @@ void for_each_row(const FetchRows& fetch, int n,
 /// laplace:  on the boundary u = sin(pi x) sinh(pi (1 - y)) / sinh(pi)
 ///                             + sin(2 pi y) sinh(2 pi x) / sinh(2 pi), zero inside.
 ///           u solves Laplace's equation, and is not symmetric in x and y.
-/// probe:    every point, also on the boundary, from a hash of (seed, i, j); no exact solution. The
+/// probe:    every point, also on the boundary, from a hash of (i, j); no exact solution. The
 ///           field that the first sweep writes starts with other values: a point left out shows.
 /// harmonic: x^2 - y^2 in integers, everywhere. A sweep changes no bit of it.
 class Problem {
  public:
   explicit Problem(const Options& options);
-  /// n points per side, n >= 3; the seed matters to `probe` only.
-  Problem(ProblemKind kind, int n, std::uint64_t seed);
+  /// n points per side, n >= 3.
+  Problem(ProblemKind kind, int n);
 
   /// Starting values of the field that the first sweep reads.
   const StartingField& initial_old() const { return old_; }

@@ -60,9 +60,7 @@ class Run {
 
  private:
   void print_progress(int before, int iteration, double residual);
-  bool begin_progress();
   void clear_progress();
-  FetchRows with_progress(const FetchRows& fetch);
   int last_iteration() const;
   double last_residual() const;  // NaN before the first
   void print_times() const;

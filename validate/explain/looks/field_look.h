@@ -52,7 +52,7 @@ struct FieldLook {
   const Evidence& evidence;
   const Words& words = evidence.words;
   const int n = evidence.wrong.run.n, first = evidence.wrong.first_iteration;
-  const lab::Problem problem{evidence.wrong.run.problem, n, 1};
+  const lab::Problem problem{evidence.wrong.run.problem, n};
   const Field start_old = field_of(problem.initial_old(), n);
   const Field start_new = field_of(problem.initial_new(), n);
   mutable Sweeps sweeps{n, start_old};

@@ -1,7 +1,6 @@
 #include "explain/looks/fields.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace validate {
 
@@ -59,9 +58,7 @@ Cells differing(const Field& expected, const Field& found, int n, int sweeps) {
   const Near near(largest_of(expected), sweeps);
   return Cells::where(n, [&](int i, int j) {
     const std::size_t k = static_cast<std::size_t>(j) * n + i;
-    const bool boundary = i == 0 || j == 0 || i == n - 1 || j == n - 1;
-    return boundary ? std::memcmp(&expected[k], &found[k], sizeof(float)) != 0
-                    : !near(expected[k], found[k]);
+    return is_wrong(i, j, n, expected[k], found[k], near);
   });
 }
 

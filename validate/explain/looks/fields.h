@@ -7,6 +7,7 @@
 #include <lab/problem.h>
 
 #include "explain/looks/cells.h"
+#include "judge/compare.h"
 #include "judge/reference.h"
 
 namespace validate {
@@ -34,12 +35,6 @@ class Sweeps {
   std::vector<double> residuals_;
 };
 
-/// Equal but for rounding, in a field whose largest magnitude is `largest`, after k sweeps.
-struct Near {
-  double bound;
-  Near(double largest, int k) : bound(4.5 * k * std::ldexp(1.0, -24) * largest) {}
-  bool operator()(double a, double b) const { return std::fabs(a - b) <= bound; }
-};
 double largest_of(const Field& field);
 
 /// Whether row j of `found` is what a sweep makes of `before`, with row `other` of `from` in the
@@ -52,7 +47,7 @@ inline bool same_residual(double found, double right) {
   return std::fabs(found - right) <= 1e-6 * right;
 }
 
-/// The points at which two fields differ by more than rounding; on the boundary, in any bit.
+/// The points at which a field is wrong (is_wrong).
 Cells differing(const Field& expected, const Field& found, int n, int sweeps);
 
 /// Whether there is none.

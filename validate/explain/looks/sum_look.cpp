@@ -53,7 +53,7 @@ bool looks_like_float(const Sweep& sweep, int n) {
 SumLook::SumLook(const Evidence& all) : evidence(all) {
   const auto seen = all.after(all.wrong.run.iterations);
   if (!seen) return;
-  const lab::Problem problem(all.wrong.run.problem, n, 1);
+  const lab::Problem problem(all.wrong.run.problem, n);
   Sweeps right(problem);
   // What the new field holds before sweep k: a copy makes both fields the same, a swap does not.
   const Field start_new = field_of(problem.initial_new(), n);

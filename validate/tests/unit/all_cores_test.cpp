@@ -33,7 +33,7 @@ TEST_P(AllCoresTest, agrees_with_the_reference_at_awkward_sizes) {
   const int threads = GetParam();
   for (int n : {3, 34, 100, 257}) {
     if (threads > n - 2) continue;
-    const Problem problem(ProblemKind::kProbe, n, 1);
+    const Problem problem(ProblemKind::kProbe, n);
     Reference reference(problem, 1);
     const double residual = sweep(&reference, kAllSweeps);
     const ThreadedSweeps made = sweep_on_threads(problem, threads, kSamples, kSweeps);
@@ -45,14 +45,14 @@ TEST_P(AllCoresTest, agrees_with_the_reference_at_awkward_sizes) {
 INSTANTIATE_TEST_SUITE_P(Threads, AllCoresTest, ::testing::Values(1, 2, 3, 7, 16));
 
 TEST(AllCoresTest, after_an_even_number_of_sweeps_the_field_is_the_other_one) {
-  const Problem problem(ProblemKind::kProbe, 50, 1);
+  const Problem problem(ProblemKind::kProbe, 50);
   Reference reference(problem, 1);
   const double residual = sweep(&reference, 4);
   EXPECT_TRUE(time_if_right(sweep_on_threads(problem, 2, 3, 1), reference, residual).measured());
 }
 
 TEST(AllCoresTest, what_is_wrong_gets_no_time) {
-  const Problem problem(ProblemKind::kProbe, 50, 1);
+  const Problem problem(ProblemKind::kProbe, 50);
   Reference reference(problem, 1);
   const double residual = sweep(&reference, kAllSweeps);
   ThreadedSweeps made = sweep_on_threads(problem, 2, kSamples, kSweeps);

@@ -385,7 +385,7 @@ TEST_F(CheckProgramTest, jobs_at_the_same_time_have_a_temporary_folder_each) {
   Case job = {ProblemKind::kProbe, 100, 10};
   job.ranks = 2;
   for (const char* name : {"one", "other"}) {
-    validate::run_program(program, job, false, temporary(name), 60);
+    validate::run_program(program, job, temporary(name), 60);
     EXPECT_FALSE(test::exists(temporary(name) + "-job"));
   }
   unsetenv("LAB_MPIRUN");

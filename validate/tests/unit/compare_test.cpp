@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "explain/looks/fields.h"
 #include "test_helpers.h"
 
 namespace {
@@ -28,7 +29,7 @@ class CompareFieldTest : public ::testing::Test {
   static constexpr int kN = 20;
   static constexpr int kSweeps = 3;
 
-  CompareFieldTest() : reference_(Problem(ProblemKind::kProbe, kN, 1)) {
+  CompareFieldTest() : reference_(Problem(ProblemKind::kProbe, kN)) {
     for (int k = 0; k < kSweeps; ++k) reference_.sweep();
     field_ = test::field_of(reference_);
   }
@@ -71,7 +72,7 @@ TEST_F(CompareFieldTest, one_bit_on_the_boundary_is_wrong) {
 }
 
 TEST_F(CompareFieldTest, another_order_of_the_additions_is_different_rounding) {
-  std::vector<float> next = test::make_field(kN, Problem(ProblemKind::kProbe, kN, 1).initial_old());
+  std::vector<float> next = test::make_field(kN, Problem(ProblemKind::kProbe, kN).initial_old());
   for (int k = 0; k < kSweeps; ++k) {
     field_ = next;
     for (int j = 1; j < kN - 1; ++j) {
@@ -158,7 +159,7 @@ TEST_F(CompareFieldTest, nan_does_not_hide_the_largest_difference) {
 
 TEST_F(CompareFieldTest, values_below_1e_minus_30_are_equal_to_zero) {
   // The front of the laplace problem has not come to the middle after one sweep: zeros.
-  Reference reference(Problem(ProblemKind::kLaplace, kN, 1));
+  Reference reference(Problem(ProblemKind::kLaplace, kN));
   reference.sweep();
   ASSERT_EQ(reference.row(10)[10], 0.0f);
   for (float value : {-0.0f, 1e-31f, -1e-31f, 1e-45f}) {
@@ -176,6 +177,8 @@ TEST_F(CompareFieldTest, zeros_of_both_signs_are_equal_on_the_boundary_too) {
   const Reference reference(kN, std::vector<float>(kN * kN, 0.0f));
   field_.assign(kN * kN, -0.0f);
   EXPECT_EQ(compare(reference, 1).kind, FieldComparison::kIdentical);
+  // What explains a wrong field sees it as what judges it does.
+  EXPECT_EQ(validate::differing(test::field_of(reference), field_, kN, 1).count(), 0);
   at(0, 3) = kNan;
   EXPECT_EQ(compare(reference, 1).kind, FieldComparison::kWrong);
 }

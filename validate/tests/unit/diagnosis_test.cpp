@@ -70,7 +70,7 @@ struct Solver {
   Observation run(const Case& asked) {
     ++runs;
     n = asked.n;
-    const lab::Problem data(problem, n, 1);
+    const lab::Problem data(problem, n);
     Field f_old = test::make_field(n, data.initial_old()), f_new;
     f_new = test::make_field(n, data.initial_new());
     start(f_old, f_new);
@@ -127,7 +127,7 @@ class DiagnosisTest : public ::testing::Test {
     Wrong wrong;
     wrong.run = run;
     wrong.made = seen.iterations;
-    validate::Reference reference(lab::Problem(problem, kN, 1));
+    validate::Reference reference(lab::Problem(problem, kN));
     std::vector<double> residuals;
     for (int k = 1; k <= seen.iterations; ++k) {
       residuals.push_back(reference.sweep());

@@ -24,7 +24,7 @@ class ExactSolutionTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(ExactSolutionTest, is_the_mean_of_its_neighbours_and_keeps_the_boundary) {
   const int n = GetParam();
-  const lab::Problem problem(ProblemKind::kProbe, n, 1);
+  const lab::Problem problem(ProblemKind::kProbe, n);
   const std::vector<double> field = exact_solution(problem);
   ASSERT_EQ(field.size(), static_cast<std::size_t>(n) * n);
   for (int j = 0; j < n; ++j) {
@@ -41,7 +41,7 @@ TEST_P(ExactSolutionTest, is_the_mean_of_its_neighbours_and_keeps_the_boundary) 
 
 TEST_P(ExactSolutionTest, is_x2_minus_y2_for_the_harmonic_problem) {
   const int n = GetParam();
-  const std::vector<double> field = exact_solution(lab::Problem(ProblemKind::kHarmonic, n, 1));
+  const std::vector<double> field = exact_solution(lab::Problem(ProblemKind::kHarmonic, n));
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {
       const double expected = static_cast<double>(i + j) * (i - j);

@@ -90,9 +90,6 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{{"--problem", "Laplace"}, "laplace, probe or harmonic"},
         BadLine{{"--problem", "harmonic", "--n", "4097"}, "up to n = 4096"},
         BadLine{{"--n", "4097", "--problem=harmonic"}, "up to n = 4096"},
-        BadLine{{"--seed", "-1"}, "--seed -1: must be a whole number from 0"},
-        BadLine{{"--seed", "1.5"}, "1.5: must be a whole"},
-        BadLine{{"--seed", "9223372036854775808"}, "--seed"},
         BadLine{{"--check-every", "10"}, "in every iteration"},
         BadLine{{"--record"}, "--record: needs a value"},
         BadLine{{"--record="}, "--record: needs a value"},
@@ -111,7 +108,7 @@ TEST_F(OptionsTest, help_lists_every_option_and_exits_0) {
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(ended.err, "");
   for (const char* option : {"--n", "--iterations", "--tolerance", "--max-iterations", "--problem",
-                             "--seed", "--record", "--record-field", "--quiet", "--help"}) {
+                             "--record", "--record-field", "--quiet", "--help"}) {
     EXPECT_NE(ended.out.find(std::string("  ") + option + " "), std::string::npos) << option;
   }
   EXPECT_EQ(ended.out.find("--check-every"), std::string::npos) << "this step has no such option";
@@ -211,16 +208,6 @@ TEST_F(OptionsTest, a_residual_equal_to_the_tolerance_has_converged) {
   EXPECT_NE(ended.out.find("converged after 1 iterations"), std::string::npos) << ended.out;
 }
 
-TEST_F(OptionsTest, the_seed_reaches_the_probe) {
-  auto residual = [](const char* seed) {
-    const Ended ended =
-        run_serial({"--n", "16", "--problem", "probe", "--iterations", "1", "--seed", seed});
-    return test::lines_of(ended.out).at(1);
-  };
-  EXPECT_EQ(residual("1"), residual("1"));
-  EXPECT_NE(residual("1"), residual("2"));
-}
-
 /// Options as parse_options reads them, in this process: for command lines that are right.
 lab::Options parse(std::vector<std::string> arguments, lab::StepDefaults defaults) {
   arguments.insert(arguments.begin(), "program");
@@ -237,23 +224,20 @@ TEST(ParseOptionsTest, defaults) {
   EXPECT_EQ(options.max_iterations, 1000);
   EXPECT_EQ(options.tolerance, 1e-4);
   EXPECT_EQ(options.problem, lab::ProblemKind::kLaplace);
-  EXPECT_EQ(options.seed, 1u);
   EXPECT_EQ(options.record_dir, "");
   EXPECT_EQ(options.field_record, lab::FieldRecord::kFull);
   EXPECT_FALSE(options.quiet);
 }
 
 TEST(ParseOptionsTest, values) {
-  const lab::Options options =
-      parse({"--n", "3", "--iterations", "2147483647", "--problem", "probe", "--seed",
-             "9223372036854775807", "--record-field", "rows", "--quiet"},
-            {64});
+  const lab::Options options = parse({"--n", "3", "--iterations", "2147483647", "--problem",
+                                      "probe", "--record-field", "rows", "--quiet"},
+                                     {64});
   EXPECT_EQ(options.n, 3);
   EXPECT_TRUE(options.fixed_iterations);
   EXPECT_EQ(options.max_iterations, 2147483647);
   EXPECT_LT(options.tolerance, 0);
   EXPECT_EQ(options.problem, lab::ProblemKind::kProbe);
-  EXPECT_EQ(options.seed, 9223372036854775807u);
   EXPECT_EQ(options.field_record, lab::FieldRecord::kRows);
   EXPECT_TRUE(options.quiet);
 }

@@ -35,7 +35,7 @@ double rounding_bound(int sweeps, double largest) { return 2.25 * sweeps * kRoun
 class HarmonicFieldTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(HarmonicFieldTest, is_changed_by_no_sweep) {
-  const Problem problem(ProblemKind::kHarmonic, GetParam(), 1);
+  const Problem problem(ProblemKind::kHarmonic, GetParam());
   Reference reference(problem);
   const std::vector<float> before = field_of(reference);
   for (int sweep = 1; sweep <= 20; ++sweep) {
@@ -149,7 +149,7 @@ INSTANTIATE_TEST_SUITE_P(Sweeps, SineTransformTest, ::testing::Values(1, 2, 3, 1
 
 TEST(ReferenceTest, comes_to_the_solution_of_the_laplace_problem) {
   constexpr int kN = 34;
-  const Problem problem(ProblemKind::kLaplace, kN, 1);
+  const Problem problem(ProblemKind::kLaplace, kN);
   Reference reference(problem);
   const double at_start = problem.distance_to_exact(reference.row(0), 1, kN);
   double residual = 1;
@@ -169,7 +169,7 @@ class PlainLoopsTest : public ::testing::TestWithParam<int> {};
 // All sizes around the eight partial sums of a row and their remainder.
 TEST_P(PlainLoopsTest, give_the_same_bits) {
   const int n = GetParam();
-  const Problem problem(ProblemKind::kProbe, n, 7);
+  const Problem problem(ProblemKind::kProbe, n);
   Reference reference(problem);
   std::vector<float> old_field = make_field(n, problem.initial_old());
   std::vector<float> new_field = make_field(n, problem.initial_new());
@@ -196,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, PlainLoopsTest, ::testing::Range(3, 36));
 
 TEST(ReferenceTest, is_the_same_for_any_number_of_threads) {
   constexpr int kN = 700;  // large enough that seven threads get work
-  const Problem problem(ProblemKind::kProbe, kN, 1);
+  const Problem problem(ProblemKind::kProbe, kN);
   Reference one(problem, 1);
   std::vector<double> residuals;
   for (int k = 0; k < 5; ++k) residuals.push_back(one.sweep());
@@ -208,7 +208,7 @@ TEST(ReferenceTest, is_the_same_for_any_number_of_threads) {
 }
 
 TEST(ReferenceTest, takes_more_threads_than_rows) {
-  const Problem problem(ProblemKind::kProbe, 3, 1);
+  const Problem problem(ProblemKind::kProbe, 3);
   Reference one(problem, 1), many(problem, 16);
   EXPECT_EQ(many.sweep(), one.sweep());
   EXPECT_TRUE(test::same_bits(field_of(many), field_of(one)));
@@ -216,7 +216,7 @@ TEST(ReferenceTest, takes_more_threads_than_rows) {
 
 TEST(ReferenceTest, never_touches_the_boundary) {
   constexpr int kN = 50;
-  const Problem problem(ProblemKind::kProbe, kN, 1);
+  const Problem problem(ProblemKind::kProbe, kN);
   Reference reference(problem);
   for (int k = 0; k < 4; ++k) reference.sweep();
   for (int k = 0; k < kN; ++k) {

@@ -12,12 +12,9 @@
 #include <iterator>
 #include <limits>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <cuda_on_cpu/available_memory.h>
@@ -76,7 +73,7 @@ TEST_F(RunRecordTest, residuals_have_a_header_a_line_an_iteration_and_17_digits)
   const std::vector<std::string> lines = lines_of(read_file(dir() + "/residuals.csv"));
   ASSERT_EQ(lines.size(), 1u + kIterations);
   EXPECT_EQ(lines[0], "iteration,residual");
-  validate::Reference reference(lab::Problem(lab::ProblemKind::kLaplace, kN, 1));
+  validate::Reference reference(lab::Problem(lab::ProblemKind::kLaplace, kN));
   for (int k = 1; k <= kIterations; ++k) {
     const std::string number = std::to_string(k) + ",";
     ASSERT_EQ(lines[k].rfind(number, 0), 0u) << lines[k];
@@ -99,7 +96,7 @@ TEST_F(RunRecordTest, field_has_its_rows_along_x_whatever_the_layout_of_the_step
     EXPECT_NEAR(field[k], std::sin(t), 1e-6) << "row j = 0, i = " << k;
     EXPECT_NEAR(field[k * kN + kN - 1], std::sin(2 * t), 1e-6) << "column i = n - 1, j = " << k;
   }
-  validate::Reference reference(lab::Problem(lab::ProblemKind::kLaplace, kN, 1));
+  validate::Reference reference(lab::Problem(lab::ProblemKind::kLaplace, kN));
   for (int k = 0; k < kIterations; ++k) reference.sweep();
   EXPECT_TRUE(test::same_bits(field, test::field_of(reference)));
 }
@@ -320,45 +317,6 @@ TEST(RunTest, a_field_that_nobody_wants_is_not_fetched) {
   lab::Run run(options, problem);
   run.record(1, 0.25);
   EXPECT_EQ(run.finish([](float*, int, int) { ADD_FAILURE() << "fetched"; }), lab::kExitDone);
-}
-
-TEST(RunTest, tells_a_terminal_how_far_a_large_result_is_read) {
-  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
-  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) {
-    GTEST_SKIP() << "no terminal can be made here";
-  }
-  const int user_side = open(ptsname(terminal), O_RDWR | O_NOCTTY);
-  ASSERT_GE(user_side, 0);
-  const test::TemporaryFolder folder;
-  for (bool quiet : {false, true}) {
-    lab::Options options = options_for(folder.path() + "/record", 1);
-    options.quiet = quiet;
-    const lab::Problem problem(options);
-    const int before = dup(STDERR_FILENO);
-    dup2(user_side, STDERR_FILENO);
-    lab::Run run(options, problem);
-    run.record(1, 0.25);
-    run.finish([](float* to, int, int rows) {
-      std::fill_n(to, 4 * rows, 0.0f);
-      std::this_thread::sleep_for(std::chrono::milliseconds(250));
-    });
-    dup2(before, STDERR_FILENO);
-    close(before);
-    // What was written to a terminal may take a moment to come out.
-    std::string shown;
-    char text[1000];
-    pollfd readable{terminal, POLLIN, 0};
-    while (poll(&readable, 1, 300) > 0) {
-      const ssize_t got = read(terminal, text, sizeof text);
-      if (got <= 0) break;
-      shown.append(text, got);
-    }
-    EXPECT_EQ(shown.find("reading the result: row 4 of 4") != std::string::npos, !quiet) << shown;
-    EXPECT_EQ(shown.size() >= 4 && shown.substr(shown.size() - 4) == "\r\033[K", !quiet)
-        << "nothing may be left of it";
-  }
-  close(user_side);
-  close(terminal);
 }
 
 TEST(RunTest, fewer_iterations_than_asked_for_are_not_done) {

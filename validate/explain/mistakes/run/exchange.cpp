@@ -18,7 +18,7 @@ Answer held_by_halo(const Evidence& evidence, Sweeps* right, const Field& found,
   const Case& run = evidence.wrong.run;
   const int n = run.n, sweeps = evidence.wrong.first_iteration, halo = below ? row - 1 : row + 1;
   const Field before = right->after(sweeps - 1);
-  const Field start_new = field_of(lab::Problem(run.problem, n, 1).initial_new(), n);
+  const Field start_new = field_of(lab::Problem(run.problem, n).initial_new(), n);
   const Near near(largest_of(before), sweeps);
   for (int age = 0; age <= 2; ++age) {  // as the sweep before left it, older, or of the other field
     if (age == 1 && sweeps < 2) continue;
@@ -48,7 +48,7 @@ Answer borders(const Evidence& evidence) {
   if (evidence.subject != Subject::kBorders || sweeps <= 0 || ranks <= 1) return {};
   const auto seen = evidence.after(sweeps);
   if (!seen) return {};
-  Sweeps right(lab::Problem(wrong.run.problem, n, 1));
+  Sweeps right(lab::Problem(wrong.run.problem, n));
   const Cells cells = differing(right.after(sweeps), seen->field, n, sweeps);
   std::vector<int> rows;
   bool south = false, north = false;  // of a border

@@ -135,7 +135,7 @@ Answer sum_of_pass(const Evidence& evidence) {
   if (!asked || evidence.wrong.field || run.n > kMaxDiagnosedN) return {};
   const auto seen = evidence.after(run.iterations);
   if (!seen || seen->residuals.empty()) return {};
-  Sweeps right(lab::Problem(run.problem, run.n, 1));
+  Sweeps right(lab::Problem(run.problem, run.n));
   const auto any = [&](auto test) {
     return std::any_of(seen->residuals.begin(), seen->residuals.end(),
                        [&](const auto& residual) { return test(residual.value); });

@@ -1,3 +1,5 @@
+#include "run/machine.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -6,7 +8,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "ladder/ladder.h"
 #include "run/child.h"
 #include "run/steps.h"
 
@@ -24,16 +25,9 @@ std::string cpu_name() {
   return "unknown";
 }
 
-std::string driver_version() {
-  const ChildResult smi =
-      run_child({"nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"}, 30);
-  const bool said = smi.started && smi.exit_code == 0 && !smi.output.empty();
-  return said ? split(smi.output, '\n').front() : "unknown";
-}
-
 }  // namespace
 
-Machine look_at_machine(const std::string& bin) {
+Machine look_at_machine(const std::string& bandwidth) {
   Machine machine;
   machine.cpu = cpu_name();
   const char* backend = std::getenv("BACKEND");
@@ -41,12 +35,11 @@ Machine look_at_machine(const std::string& bin) {
     machine.why_not = "BACKEND=cpu asks for none";
     return machine;
   }
-  const std::string program = bin + "/bandwidth";
-  if (!std::filesystem::exists(program)) {
+  if (!std::filesystem::exists(bandwidth)) {
     machine.why_not = "no GPU was found, or no nvcc";
     return machine;
   }
-  const ChildResult measured = run_child({program}, 120);
+  const ChildResult measured = run_child({bandwidth}, 120);
   if (measured.exit_code != 0) {
     machine.why_not = measured.last_line();
     return machine;
@@ -61,16 +54,18 @@ Machine look_at_machine(const std::string& bin) {
     throw std::runtime_error(std::string("the program bandwidth does not say `") + name +
                              "`: build it again");
   };
-  const auto number = [&text](const char* name, std::size_t k) {
+  const auto number = [&text](const char* name, std::size_t k = 1) {
     return std::strtod(text(name, k).c_str(), nullptr);
   };
   machine.has_gpu = true;
-  machine.gpus = std::max(1, static_cast<int>(number("gpus", 1)));
+  machine.gpus = std::max(1, static_cast<int>(number("gpus")));
   machine.gpu = text("gpu");
   machine.compute_capability = text("compute_capability");
   machine.cuda = text("cuda_runtime");
-  for (const char* way : {"copy_library", "copy_kernel"}) {
-    const double median = number(way, 1);
+  machine.driver = text("driver");
+  machine.l2_bytes = number("l2_bytes");
+  for (const char* way : {"copy_library", "copy_float4"}) {
+    const double median = number(way);
     if (median > machine.copy_gb_per_s) {
       machine.copy_gb_per_s = median;
       machine.copy_q1 = number(way, 2);
@@ -78,7 +73,6 @@ Machine look_at_machine(const std::string& bin) {
       machine.copy_way = way;
     }
   }
-  machine.driver = driver_version();
   return machine;
 }
 
