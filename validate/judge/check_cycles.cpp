@@ -383,13 +383,8 @@ class CycleCheck {
   /// A grid too large for the exact discrete solution: its distance from the solution of the
   /// differential equation is the discretisation's, which falls with the square of 1 / (n - 1), and
   /// that of the rounding to floats.
-<<<<<<< HEAD
   void judge_large(int own_n) {
-    const lab::Problem known(ProblemKind::kLaplace, kKnownN, 1);
-=======
-  bool wrong_at(int own_n) {
     const lab::Problem known(ProblemKind::kLaplace, kKnownN);
->>>>>>> wt-lab44
     const std::vector<double>& solution = exact(ProblemKind::kLaplace, kKnownN);
     double squares = 0, difference = 0;
     for (const double value : solution) {
@@ -409,11 +404,7 @@ class CycleCheck {
       return;
     }
     const double distance =
-<<<<<<< HEAD
-        lab::Problem(run.problem, own_n, 1).distance_to_exact(field_of(run).data(), 1, own_n);
-=======
-        lab::Problem(run.problem, own_n).distance_to_exact(field.data(), 1, own_n);
->>>>>>> wt-lab44
+        lab::Problem(run.problem, own_n).distance_to_exact(field_of(run).data(), 1, own_n);
     if (distance <= 1.1 * expected || is_slow_) {
       verdict_.remarks.push_back(
           format("at n = %d the field is %.3e away from the exact solution of "
