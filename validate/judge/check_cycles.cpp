@@ -30,7 +30,7 @@ constexpr int kManyCycles = 14;
 constexpr int kMoreCycles = 20;
 /// Between these a cycle's factor is measured: the first ones still see the start.
 constexpr int kFrom = 2, kTo = 6;
-/// On the largest grid this many cycles of the bank's right programs leave up to 2.2 times what
+/// On the largest grids this many cycles of the bank's right programs leave up to 2.2 times what
 /// they leave at n = 250, and of the wrong one 258 times. Between these bounds more are tried.
 constexpr int kLargestCycles = 4;
 constexpr double kAsNear = 10, kTooFar = 100;
@@ -270,14 +270,18 @@ class CycleCheck {
   /// Runs one grid, and compares. Returns if it is right.
   void judge(const Grid& grid) {
     const std::vector<double>& solution = exact(grid.problem, grid.n);
-    // The largest grid would take the CPU as long as all others: few cycles, then, which must leave
-    // about what they leave on a smaller one. If they do not, it takes its time.
-    if (grid.n == kMaxExactN && asked_.cases.empty()) {
-      const Case few = {grid.problem, grid.n, kLargestCycles};
+    // The two largest grids would take the CPU longer than all others: few cycles, then, which must
+    // leave about what they leave on a smaller one. If they do not, it takes its time.
+    const bool takes_long =
+        grid.n == kMaxExactN || (grid.n == kKnownN && falls_.count(kLargestIfSlow) > 0);
+    if (takes_long && asked_.cases.empty()) {
       measure(kLargestIfSlow);
-      const double error = error_of(field_after(few), solution);
+      measure(grid.n);
+      const bool measured = falls_.count(grid.n) > 0;
+      const Case few = {grid.problem, grid.n, measured ? kTo : kLargestCycles};
+      const double error = measured ? falls_[grid.n].after : error_of(field_after(few), solution);
       const Fall& smaller = falls_[kLargestIfSlow];
-      const double there = smaller.after / std::pow(smaller.left, kTo - kLargestCycles);
+      const double there = smaller.after / std::pow(smaller.left, kTo - few.iterations);
       if (error <= kAsNear * there) return;
       if (error > kTooFar * there) explain(few, error);
     }
