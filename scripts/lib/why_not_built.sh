@@ -37,7 +37,7 @@ advice_on() {
   local name line word header
   while read -r word header; do
     # Where any header of that library is included, the name is wrong, or something else is.
-    if grep -qE "error: (identifier |use of undeclared identifier )?['\"‘]$word" "$1" &&
+    if grep -qE "error: (identifier |use of undeclared identifier )?('|\"|‘)$word" "$1" &&
       ! grep -q "#include <${header%%[/.]*}" "$source_file"; then
       say "  This line is missing: #include <$header>"
     fi

@@ -119,7 +119,7 @@ test_verdicts() {
   given_bug '0,/nvtxRangePop/s//nvtxRangePopp/; s/^int main/template <class T> void f(T x) { x.none(); }\n&/; s/^  const int n = options.n;/&\n  f(1);/'
   check 1 "a misspelt name, and a template" STEP=01
   expect_no 'This line is missing' "a misspelt name"
-  expect "^$exercise:[0-9]+:[0-9]+: error: request for member .none" "an error in a template"
+  expect "^$exercise:[0-9]+:[0-9]+: error: request for member ('|‘)none" "an error in a template"
   expect '   required from here$' "an error in a template"
   expect_no 'In instantiation of' "an error in a template"
 

@@ -179,7 +179,7 @@ if command -v make git cmake >/dev/null; then
   expect '^clinic/strides: done$' "a warning"
   sed -i 's/k < count/k < cnt/' "$lab/$exercise"
   verb check CLINIC=strides
-  expect "^exercises/clinic/strides/kernel.cu:[0-9:]* error: .cnt. was not declared" "what does not compile"
+  expect "^exercises/clinic/strides/kernel.cu:[0-9:]* error: ('|‘)cnt('|’) was not declared" "what does not compile"
   expect '^clinic/strides: does not compile' "what does not compile"
   verb diff CLINIC=strides
   expect '^--- exercises/clinic/strides/kernel.cu$' "make diff"

@@ -42,8 +42,6 @@
   E(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work") \
   E(cudaErrorStreamCaptureIsolation, 905, \
     "dependency created on uncaptured work in another stream") \
-  E(cudaErrorCapturedEvent, 907, \
-    "operation not permitted on an event last recorded in a capturing stream") \
   E(cudaErrorGraphExecUpdateFailure, 910, \
     "the graph update was not performed because it included changes which violated " \
     "constraints specific to instantiated graph update") \

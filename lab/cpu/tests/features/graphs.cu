@@ -275,9 +275,9 @@ void joins() {
   (void)cudaGetLastError();
 
   // The capture has ended: no stream joins it, and the event tells nothing.
-  CHECK(cudaStreamWaitEvent(side, event, 0) == cudaErrorCapturedEvent);
-  CHECK(cudaEventSynchronize(event) == cudaErrorCapturedEvent);
-  CHECK(cudaEventQuery(event) == cudaErrorCapturedEvent);
+  CHECK(cudaStreamWaitEvent(side, event, 0) == cudaErrorInvalidValue);
+  CHECK(cudaEventSynchronize(event) == cudaErrorInvalidValue);
+  CHECK(cudaEventQuery(event) == cudaErrorInvalidValue);
   (void)cudaGetLastError();
   add_kernel<<<1, 1, 0, side>>>(x.data(), 1);
   LAUNCHED();

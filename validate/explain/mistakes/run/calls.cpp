@@ -191,7 +191,8 @@ const Family kCallMistakes = {
      "line {line} {does} memory of the host where nothing was allocated",
      {"{?copy|the copy's number of bytes: if run.finish asks for `rows` rows, `to` has room for as many, and no more; "
       "and its pointers: `to` already is the place of row j, so only the field's pointer is moved by idx(0, j, n)|the "
-      "pointer at line {line}: what it was set to, and its index}"}},
+      "pointer at line {line}: what it was set to (cudaMalloc stores an address where its first argument points: at "
+      "main's own pointer?), and its index}"}},
     {"host_access_to_gpu_memory", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {?array|{array}|memory}, which is in the GPU's own memory (cudaMalloc): only "
      "kernels and copies reach it",
