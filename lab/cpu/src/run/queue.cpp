@@ -243,8 +243,8 @@ cudaError_t check(G* graph) {
   if (graph->destroyed_at.line == 0) return cudaSuccess;
   return error(cudaErrorInvalidValue, "this graph was destroyed already, at ", graph->destroyed_at);
 }
-/// For calls that ask for the work before an event: in a capture, which has ended, none was done. (An
-/// H100 with CUDA 13.0 returns the same.)
+/// For calls that ask for the work before an event: in a capture, which has ended, none was done.
+/// (An H100 with CUDA 13.0 returns the same.)
 cudaError_t refuse_captured(cudaEvent_t event) {
   if (!event->recorded_in) return cudaSuccess;
   return error(cudaErrorInvalidValue,
