@@ -30,8 +30,8 @@ diff:       ##* STEP=04: compare exercise and solution [FROM=before] [SIDE=1]
 diff:       ##- STEP=04 FROM=start TO=exercise: what you have changed
 reset:      ## STEP=04: restore the exercise; your version is saved
 progress:   ## which exercises are done [TIME=1: and how fast they are]
-puzzle:     ##* STEP=08: a wrong or slow program; find its mistake [PUZZLE=2] [CHECK=1]
-handin:     ## a small file for the teacher: how far you are [CODE=1]
+puzzle:     ##* STEP=08: find the mistake in a program [PUZZLE=2] [CHECK=1]
+handin:     ## a small file for the teacher: your progress [NAME=ada] [CODE=1]
 count:      ## STEP=04: memory accesses of each line; or FILE=mine.cu
 races:      ## FILE=mine.cu: its races and bad accesses; needs no GPU
 picture:    ## STEP=04: its field, and how far it is from the exact one
@@ -63,7 +63,7 @@ help:
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
 	@test ! -e site/index.html || echo "All pages for a browser: site/index.html"
 	@sed -n 's/^\([a-z-]*\):.*##$(if $(whole),\*,-)\{0,1\} /  make \1          &/; s/^\(  make .\{9\}\) .*##.\{0,1\} /\1 /p' Makefile
-	@echo "guide, check, hint, diff, reset, count, trace, ncu and sanitize also take CLINIC=NAME."
+	@echo "guide, check, hint, diff, reset, count, trace, ncu, sanitize: also CLINIC=NAME."
 	@test -z "$(whole)" || echo "check, count, trace, nsys, ncu and sanitize also take WHICH=solution."
 
 test-all:

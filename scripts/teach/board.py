@@ -3,13 +3,14 @@
 
   DIR=FOLDER      has the learners' working copies, or files of `make handin`; it is only read
   OUT=board.html  also writes a page for the projector, which reloads itself
-  INTERVAL=S      seconds between two looks (default 5)
+  INTERVAL=S      seconds between two looks (default 5), until Ctrl-C
   ONCE=1          looks once
 
 Exit: 0, 2 bad usage, 4 OUT cannot be written."""
 
 import collections
 import html
+import itertools
 import os
 import pathlib
 import shutil
@@ -68,13 +69,21 @@ def said(number):
     return "1 person" if number == 1 else f"{number} people"
 
 
-def as_text(board, sentences):
-    """The board for a terminal, in its width or 80 columns."""
+def as_text(board, sentences, height=None, look=0):
+    """The board for a terminal, in its width or 80 columns. With a `height`, what does not fit is shown in turn."""
     columns = shutil.get_terminal_size().columns
     wide = max([len(learner.name) for learner in board.learners], default=0)
     lines = [f"{board.head()}, {time.strftime('%H:%M:%S')}", "",
              " " * wide + "".join(f" {step[:2]}" for step in board.steps) + "  last check"]
-    for learner in board.learners:
+    shown, more, mistakes = board.learners, [], board.mistakes[:len(LETTERS)]
+    if height:
+        mistakes = mistakes[:min(ON_PAGE, height // 10)]
+    room = max(height - 3 * len(mistakes) - 8, 5) if height else len(shown)
+    if len(shown) > room:
+        first = look % -(-len(shown) // room) * room
+        shown = shown[first:first + room]
+        more = [f"learners {first + 1} to {first + len(shown)} of {len(board.learners)}; the others in turn"]
+    for learner in shown:
         line = learner.name.ljust(wide)
         line += "".join(f"  {board.sign(step, learner.cells[step])}" for step in board.steps)
         if latest := board.latest(learner):
@@ -83,12 +92,17 @@ def as_text(board, sentences):
         times = [f"{step[:2]}: {significant(cell.ms)} ms" for step, cell in sorted(learner.cells.items()) if cell.ms]
         line += f"  ({', '.join(times[-2:])})" if times else ""
         lines.append(line if len(line) <= columns else line[:columns - 1] + "…")
-    lines += ["", "· unchanged  ~ edited, not checked since  A wrong  r right, not yet done  ✓ done", ""]
-    for letter, name, step, people in board.mistakes[:len(LETTERS)]:
+    lines += [*more, "", "· unchanged  ~ edited, not checked since  A wrong  r right, not yet done  ✓ done", ""]
+    if not board.learners:
+        lines = ["Nobody yet. A working copy of the lab per learner, or their files of make handin,",
+                 "should come into this folder.", ""]
+    for letter, name, step, people in mistakes:
         lines += [f"{letter}  {step} {name}: {said(people)}",
                   *textwrap.wrap(sentences[name], columns, initial_indent="   ", subsequent_indent="   ")]
     for trouble in board.troubles:
         lines += textwrap.wrap(trouble, columns, subsequent_indent="   ")
+    if height:
+        lines = [*lines[:height - 2], "Ctrl-C ends this; ONCE=1 looks once."]
     return "\n".join(lines) + "\n"
 
 
@@ -126,16 +140,19 @@ def main():
     if once not in ("0", "1"):
         fail(f"ONCE={once}: must be 1 or 0", 2)
     sys.stdout.reconfigure(encoding="utf-8")
+    if os.path.isdir(os.path.join(folder, "exercises")):
+        fail(f"DIR={folder}: is a working copy itself; name the folder that has those of the class", 2)
     lab, sentences = Lab(), catalogue()
-    while True:
+    on_screen = once == "0" and sys.stdout.isatty()
+    for look in itertools.count():
         try:
             board = Board(*lab.learners(folder))
         except OSError as error:
             fail(f"DIR={folder}: {error.strerror}", 2)
         if out:
             must_write(pathlib.Path(out), as_page(board, sentences, interval), f"OUT={out}", 4)
-        clear = "" if once == "1" or not sys.stdout.isatty() else "\033[H\033[2J"
-        print(clear + as_text(board, sentences), end="", flush=True)
+        height = shutil.get_terminal_size().lines if on_screen else None
+        print(("\033[H\033[2J" if on_screen else "") + as_text(board, sentences, height, look), end="", flush=True)
         if once == "1":
             return
         time.sleep(interval)
@@ -147,4 +164,4 @@ if __name__ == "__main__":
     except Unreadable as error:
         fail(str(error))
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(0)  # as it says itself

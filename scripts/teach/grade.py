@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Checks the exercises of a whole class, one after the other, and writes a table. `make grade`.
 
-  DIR=FOLDER      has a working copy of the lab per learner
-  STEPS=04,05     which steps (default: all)
-  OUT=grades.csv  the table: learner, step, verdict, diagnosis (the catalogue's name), ms per iteration, seconds
+  DIR=FOLDER      has a working copy of the lab per learner, or files of `make handin CODE=1`
+  STEPS=04,05     which steps (default: all); STEP=04 is the same
+  OUT=grades.csv  the table: learner, step, verdict, diagnosis (the catalogue's name), ms per iteration, seconds. While
+                  it is made, it is OUT.part
   TIME_LIMIT=S    seconds for one run of a program (default 60)
   CHECK_LIMIT=S   seconds for the whole check of a step (default 600)
   MEMORY=M        MiB of memory for it (default 8192)
@@ -15,8 +16,9 @@ row. If the superuser calls it, the programs run as nobody.
 
 Exit: 0, 2 bad usage, 4 OUT cannot be written, 77 what it needs is not here."""
 
+import collections
 import csv
-import io
+import functools
 import os
 import pathlib
 import shutil
@@ -27,9 +29,9 @@ import labtools_here  # noqa: F401
 from confined import Confined, Limits
 from labtools.files import ROOT, STEPS, steps
 from labtools.machine import gpu_here
-from labtools.process import attempt, fail, must_write, reason
+from labtools.process import attempt, fail, reason
 from labtools.progress import last_lines
-from learners import Lab, Unreadable, cell_of, class_folder, milliseconds, number_of, plain, read_inside
+from learners import Lab, Unreadable, cell_of, class_folder, handed_in, milliseconds, number_of, plain, read_inside
 
 COLUMNS = ("learner", "step", "verdict", "diagnosis", "ms", "seconds")
 MIB = 1 << 20
@@ -47,11 +49,14 @@ done"""
 
 
 def wanted_steps():
-    """[(name, source, needs)] of the steps that STEPS names."""
-    named = [word for word in os.environ.get("STEPS", "").replace(",", " ").split() if word]
+    """[(name, source, needs)] of the steps that STEPS, or STEP, names."""
+    variable = "STEP" if os.environ.get("STEP") else "STEPS"
+    if variable == "STEP" and os.environ.get("STEPS"):
+        fail(f"STEP={os.environ['STEP']} STEPS={os.environ['STEPS']}: one of the two", 2)
+    named = os.environ.get(variable, "").replace(",", " ").split()
     numbers = {STEPS.get(word[:2].zfill(2) if word.isdigit() else word[:2]) for word in named}
     if None in numbers:
-        fail(f"STEPS={os.environ['STEPS']}: names a step that there is not", 2)
+        fail(f"{variable}={os.environ[variable]}: names a step that there is not", 2)
     return [one[:3] for one in steps() if not named or one[0] in numbers]
 
 
@@ -107,12 +112,12 @@ class Grader:
         return milliseconds(times.get(step, ["", ""])[1]) or ""
 
 
-def exercises_of(folder, wanted, starts):
-    """[(step, source, needs, code or None if it is unchanged, what is wrong or "")] of a working copy."""
+def exercises_of(read, wanted, starts):
+    """[(step, source, needs, code or None if it is unchanged, what is wrong or "")] of a learner's files."""
     found = []
     for step, source, needs in wanted:
         try:
-            code = read_inside(folder, "exercises", step, source)
+            code = read("exercises", step, source)
             trouble = "" if code is not None else "missing"
             found.append((step, source, needs, None if code == starts[step] else code, trouble))
         except Unreadable as error:
@@ -125,14 +130,34 @@ def safe(text):
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
-def grade(folder, wanted, grader, starts, tell):
-    """The rows of the table."""
-    class_ = [(path.name, exercises_of(path, wanted, starts)) for path in sorted(pathlib.Path(folder).iterdir())
-              if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")]
-    if changed := {step[:2] for _, exercises in class_ for step, _, _, code, _ in exercises if code is not None}:
-        tell(f"building the lab for steps {', '.join(sorted(changed))} ...")
-        grader.prepare(sorted(changed))
-    table = []
+def read_class(folder, wanted, starts):
+    """[(name, exercises)] of all learners. Says what is left out."""
+    class_ = []
+    for path in sorted(path for path in pathlib.Path(folder).iterdir() if not path.name.startswith(".")):
+        try:
+            if path.is_symlink():
+                raise Unreadable("a symbolic link, which is not followed")
+            name, read = path.name, functools.partial(read_inside, path)
+            if not path.is_dir():
+                name, read = handed_in(read_inside(folder, path.name) or b"", starts)
+            exercises = exercises_of(read, wanted, starts)
+            if all(trouble == "missing" for *_, trouble in exercises):
+                raise Unreadable("has no exercises: no working copy of the lab")
+            class_.append((name, exercises))
+        except Unreadable as error:
+            print(f"left out: {plain(path.name, 60)}: {plain(str(error), 160)}")
+    if not class_:
+        fail(f"DIR={folder}: no working copy of the lab is in it, and no file of make handin CODE=1", 2)
+    return class_
+
+
+def rows(class_, grader, tell):
+    """The rows of the table, each as soon as it is known."""
+    changed = [step[:2] for _, exercises in class_ for step, _, _, code, _ in exercises if code is not None]
+    if changed:
+        tell(f"Building the lab for steps {', '.join(sorted(set(changed)))}, which takes some minutes.")
+        grader.prepare(sorted(set(changed)))
+        tell(f"Now {len(changed)} exercises are checked, one after the other.")
     for name, exercises in class_:
         for step, source, needs, code, trouble in exercises:
             result = trouble or "unchanged", "", "", 0
@@ -141,10 +166,10 @@ def grade(folder, wanted, grader, starts, tell):
                     result = grader.check(step, source, needs, code)
                 except Unreadable as error:
                     result = "no verdict", plain(str(error), 160), "", 0
-            table.append([safe(plain(name, 60)), step, result[0], safe(result[1]), result[2], f"{result[3]:.0f}"])
+            row = [safe(plain(name, 60)), step, result[0], safe(result[1]), result[2], f"{result[3]:.0f}"]
             if code is not None or trouble:
-                tell("  ".join(str(field) for field in table[-1] if field))
-    return table
+                tell("  ".join(str(field) for field in row if field))
+            yield row
 
 
 def main():
@@ -155,16 +180,23 @@ def main():
                     number_of("DISK", 2048, 1 << 22) * MIB, 256)
     os.environ.pop("MAKEFLAGS", None)  # the verbs that it calls do not know its own variables
     starts = Lab().starts
-    with tempfile.TemporaryDirectory(prefix="jacobi-grade-", ignore_cleanup_errors=True) as scratch:
+    class_, part, count = read_class(folder, wanted, starts), out.with_name(out.name + ".part"), collections.Counter()
+    try:
+        table = part.open("w", encoding="utf-8", newline="")
+    except OSError as error:
+        fail(f"OUT={out}: cannot be written: {error.strerror}", 4)
+    with table, tempfile.TemporaryDirectory(prefix="jacobi-grade-", ignore_cleanup_errors=True) as scratch:
         os.chmod(scratch, 0o711)
         grader = Grader(pathlib.Path(scratch), limits)
         print(f"Learners' programs run as {'nobody' if grader.box.identity else 'you'}, "
               f"{'without' if grader.box.no_network else 'with'} a network.", flush=True)
-        table = grade(folder, wanted, grader, starts, lambda line: print(line, flush=True))
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([COLUMNS, *table])
-    must_write(out, text.getvalue(), f"OUT={out}", 4)
-    print(f"{out}: {len(table)} rows")
+        csv.writer(table, lineterminator="\n").writerow(COLUMNS)
+        for row in rows(class_, grader, lambda line: print(line, flush=True)):
+            csv.writer(table, lineterminator="\n").writerow(row)
+            table.flush()
+            count[row[2].split(":")[0]] += 1
+    part.replace(out)
+    print(f"{out}: {sum(count.values())} rows: " + ", ".join(f"{number} {verdict}" for verdict, number in count.items()))
 
 
 if __name__ == "__main__":
@@ -173,4 +205,4 @@ if __name__ == "__main__":
     except Unreadable as error:
         fail(str(error))
     except KeyboardInterrupt:
-        fail("interrupted: nothing was written", 130)
+        fail("interrupted: the rows so far are in OUT.part", 130)

@@ -112,6 +112,25 @@ def cell_of(verdict, mistake, date, ms=""):
     return Cell("edited" if verdict.startswith("edited") else "unchanged", ms=ms)
 
 
+def handed_in(data, starts):
+    """(name, what reads an exercise as read_inside does) of a file of `make handin`."""
+    if not data.startswith(b"# handin\t"):
+        raise Unreadable("no working copy, and no file of make handin")
+    table, *parts = data.split(b"\n# code\t")
+    states, code = last_lines(table), {}
+    for part in parts:
+        path, *lines = part.split(b"\n")
+        code[path.decode(errors="replace")] = b"".join(line[2:] + b"\n" for line in lines if line[:2] == b"> ")
+
+    def read(_, step, source):
+        found = code.get(f"exercises/{step}/{source}")
+        if found is None and states.get(step, ["unchanged"])[0] not in ("unchanged", "no task", "missing"):
+            raise Unreadable("its code was not handed in: make handin CODE=1")
+        return starts[step] if found is None else found
+
+    return states.get("# name", ["?"])[0], read
+
+
 class Lab:
     """The teacher's own lab: its steps, and the exercises as they are handed out."""
 

@@ -57,6 +57,15 @@ test_board() {
   expect '^pipe: pipe is no file$' "a pipe"
   expect '^link: a symbolic link, which is not followed$' "a link"
 
+  mkdir "$temp/empty"
+  run make_in "$source_dir" class DIR="$temp/empty" ONCE=1
+  expect '^Nobody yet\.' "an empty folder"
+  run make_in "$source_dir" class DIR="$source_dir" ONCE=1
+  said_one_line '^board\.py: DIR=.*: is a working copy itself' "the lab itself"
+  # In a terminal of 24 rows the heading stays, and learners take turns.
+  run timeout --foreground -s INT 4 script -qec "stty rows 24 cols 80; make -C '$source_dir' class DIR=\"$class\"" /dev/null
+  expect '^Ctrl-C ends this' "on a terminal"
+
   run make_in "$source_dir" class
   said_one_line '^board\.py: which class\? Say DIR=FOLDER' "no DIR"
   run make_in "$source_dir" class DIR="$temp/none"
@@ -77,6 +86,12 @@ test_grade() {
     mkdir "$temp/graded"
     for name in alan cleve sophie wendy; do cp -a "$class/$name" "$temp/graded/"; done
     class=$temp/graded
+    # Files of make handin, with code and without.
+    for name in bob eve; do
+      printf '# handin\tJacobi porting lab\n# name\t%s\n01_nvtx\twrong\t-\tcpu\t-\t-\n' "$name" >"$class/$name.tsv"
+    done
+    { printf '# code\texercises/01_nvtx/jacobi.cpp\n' && sed 's/^/> /' "$class/alan/exercises/01_nvtx/jacobi.cpp"; } >>"$class/bob.tsv"
+    echo hello >"$class/notes"
   fi
   # A folder for which ninja is not taken, so make builds, as on a machine without ninja; and no build fails.
   mkdir -m 711 "$temp/it's for make" "$temp/tools"
@@ -94,7 +109,12 @@ END
   graded cleve 01_nvtx unchanged,,
   graded sophie 01_nvtx 'exceeded its limit: processes,,'
   graded wendy 01_nvtx 'cannot be read: .*,,'
-  if [[ $size != small ]]; then
+  if [[ $size == small ]]; then
+    graded bob 01_nvtx wrong,boundary_is_swept,
+    graded eve 01_nvtx 'cannot be read: its code was not handed in: make handin CODE=1,,'
+    expect '^left out: notes: no working copy, and no file of make handin$' "another file"
+    expect 'grades\.csv: 6 rows: .*2 wrong' "how many there are"
+  else
     graded ada 01_nvtx 'done,,'
     graded evelyn 01_nvtx 'does not compile,does_not_compile,'
     graded tim 01_nvtx 'exceeded its limit: disk,,'
@@ -112,6 +132,16 @@ END
   unset STEPS
   run make_in "$source_dir" grade DIR="$class" STEPS=77
   said_one_line '^grade\.py: STEPS=77: ' STEPS=77
+  mkdir "$temp/nobody"
+  before_grades=$(<"$temp/grades.csv")
+  run make_in "$source_dir" grade DIR="$temp/nobody" OUT="$temp/grades.csv"
+  said_one_line '^grade\.py: DIR=.*: no working copy of the lab is in it' "nobody"
+  grade STEP=01 STEPS=04
+  said_one_line '^grade\.py: STEP=01 STEPS=04: one of the two$' "STEP and STEPS"
+  [[ $(<"$temp/grades.csv") == "$before_grades" ]] || fail "the grades of before should be there"
+  grade STEP=01 OUT=/proc/x.csv
+  expect '^grade\.py: OUT=/proc/x\.csv: cannot be written' "OUT is tried before anything is built"
+  expect_no 'Building' "OUT is tried before anything is built"
   run make_in "$source_dir" grade
   said_one_line '^grade\.py: which class\? Say DIR=FOLDER' "no DIR"
   graded_in=$((SECONDS - begun))
