@@ -265,7 +265,7 @@ BareMacro bare_macro_in(const std::string& source) {
 
 int int_bytes_in(const std::string& source) {
   static const std::regex bytes(
-      R"(\bint\s+\w+\s*=(?=[^;]*\bsizeof\s*\(\s*float)(?=[^;]*\bn\b[^;]*\bn\b)[^;]*;)");
+      R"(\bint\s+\w+\s*=(?=[^;{]*\bsizeof\s*\(\s*float)(?=[^;{]*\bn\b[^;{]*\bn\b)[^;{]*;)");
   const std::string code = plain_code(source);
   std::smatch found;
   if (!std::regex_search(code, found, bytes)) return 0;

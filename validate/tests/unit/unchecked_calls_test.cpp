@@ -87,6 +87,9 @@ TEST(UncheckedCallsTest, has_nothing_to_say_of_the_solutions) {
     const std::string path = LAB_SOURCE_DIR "/solutions/" + step.name + "/" + step.source;
     if (!validate::read_text(path, &source)) continue;
     EXPECT_EQ(validate::unchecked_calls(source), "") << path;
+    EXPECT_EQ(validate::int_bytes_in(source), 0) << path;
+    EXPECT_EQ(validate::int_index_in(source), 0) << path;
+    EXPECT_EQ(validate::bare_macro_in(source).line, 0) << path;
     ++count;
   }
   if (count == 0) GTEST_SKIP() << "there are no solutions here";
