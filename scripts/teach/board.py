@@ -93,9 +93,6 @@ def as_text(board, sentences, height=None, look=0):
         line += f"  ({', '.join(times[-2:])})" if times else ""
         lines.append(line if len(line) <= columns else line[:columns - 1] + "…")
     lines += [*more, "", "· unchanged  ~ edited, not checked since  A wrong  r right, not yet done  ✓ done", ""]
-    if not board.learners:
-        lines = ["Nobody yet. A working copy of the lab per learner, or their files of make handin,",
-                 "should come into this folder.", ""]
     for letter, name, step, people in mistakes:
         lines += [f"{letter}  {step} {name}: {said(people)}",
                   *textwrap.wrap(sentences[name], columns, initial_indent="   ", subsequent_indent="   ")]
@@ -140,8 +137,8 @@ def main():
     if once not in ("0", "1"):
         fail(f"ONCE={once}: must be 1 or 0", 2)
     sys.stdout.reconfigure(encoding="utf-8")
-    if os.path.isdir(os.path.join(folder, "exercises")):
-        fail(f"DIR={folder}: is a working copy itself; name the folder that has those of the class", 2)
+    if out and not pathlib.Path(out).absolute().parent.is_dir():
+        fail(f"OUT={out}: cannot be written: its folder is not there", 4)
     lab, sentences = Lab(), catalogue()
     on_screen = once == "0" and sys.stdout.isatty()
     for look in itertools.count():
@@ -149,6 +146,8 @@ def main():
             board = Board(*lab.learners(folder))
         except OSError as error:
             fail(f"DIR={folder}: {error.strerror}", 2)
+        if not board.learners:
+            fail(f"DIR={folder}: no working copy of the lab is in it, and no file of make handin", 2)
         if out:
             must_write(pathlib.Path(out), as_page(board, sentences, interval), f"OUT={out}", 4)
         height = shutil.get_terminal_size().lines if on_screen else None

@@ -23,6 +23,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import labtools_here  # noqa: F401
@@ -31,7 +32,8 @@ from labtools.files import ROOT, STEPS, steps
 from labtools.machine import gpu_here
 from labtools.process import attempt, fail, reason
 from labtools.progress import last_lines
-from learners import Lab, Unreadable, cell_of, class_folder, handed_in, milliseconds, number_of, plain, read_inside
+from learners import (Lab, Unreadable, cell_of, class_folder, each_in, milliseconds, number_of, parts_of_handin, plain,
+                      read_inside)
 
 COLUMNS = ("learner", "step", "verdict", "diagnosis", "ms", "seconds")
 MIB = 1 << 20
@@ -45,7 +47,8 @@ for number in "$@"; do
   mapfile -t targets < <(grep "^exercise_${number}_" "$build_dir/step_targets.txt")
   # One at a time: those of the others are built, although one does not compile.
   for target in "${targets[@]}"; do build_watched "$build_dir/grade.log" "$target" || true; done
-done"""
+done
+doing"""
 
 
 def wanted_steps():
@@ -80,11 +83,13 @@ class Grader:
         if made[0] != 0:
             raise Unreadable(reason(*made[1:]))
         (self.base / f"jacobi-porting-lab-upto-{last}").rename(self.work)
+        # On a terminal the build shows how far it is.
         built = subprocess.run(["bash", "-euo", "pipefail", "-c", BUILD, "build.sh", *numbers], cwd=self.work,
                                check=False, env={**os.environ, **self.variables()}, stdin=subprocess.DEVNULL,
-                               capture_output=True, text=True, errors="replace")
+                               stdout=subprocess.PIPE, stderr=None if sys.stderr.isatty() else subprocess.PIPE,
+                               text=True, errors="replace")
         if built.returncode != 0:
-            raise Unreadable(f"the lab does not build: {reason(built.stdout, built.stderr)}")
+            raise Unreadable(f"the lab does not build: {reason(built.stdout, built.stderr or '')}")
         shutil.rmtree(self.base)
         self.work.rename(self.base)
 
@@ -132,20 +137,27 @@ def safe(text):
 
 def read_class(folder, wanted, starts):
     """[(name, exercises)] of all learners. Says what is left out."""
-    class_ = []
-    for path in sorted(path for path in pathlib.Path(folder).iterdir() if not path.name.startswith(".")):
-        try:
-            if path.is_symlink():
-                raise Unreadable("a symbolic link, which is not followed")
-            name, read = path.name, functools.partial(read_inside, path)
-            if not path.is_dir():
-                name, read = handed_in(read_inside(folder, path.name) or b"", starts)
-            exercises = exercises_of(read, wanted, starts)
-            if all(trouble == "missing" for *_, trouble in exercises):
-                raise Unreadable("has no exercises: no working copy of the lab")
-            class_.append((name, exercises))
-        except Unreadable as error:
-            print(f"left out: {plain(path.name, 60)}: {plain(str(error), 160)}")
+
+    def of_folder(path, name):
+        exercises = exercises_of(functools.partial(read_inside, path), wanted, starts)
+        if all(trouble == "missing" for *_, trouble in exercises):
+            raise Unreadable("no working copy of the lab, or none with these steps")
+        return name, exercises
+
+    def of_handin(data):
+        states, code = parts_of_handin(data)
+
+        def read(_, step, source):
+            found = code.get(f"exercises/{step}/{source}")
+            if found is None and states.get(step, ["unchanged"])[0] not in ("unchanged", "no task", "missing"):
+                raise Unreadable("its code was not handed in: make handin CODE=1")
+            return starts[step] if found is None else found
+
+        return states.get("# name", ["?"])[0], exercises_of(read, wanted, starts)
+
+    class_, troubles = each_in(folder, of_folder, of_handin)
+    for trouble in troubles:
+        print(f"left out: {trouble}")
     if not class_:
         fail(f"DIR={folder}: no working copy of the lab is in it, and no file of make handin CODE=1", 2)
     return class_
@@ -157,7 +169,8 @@ def rows(class_, grader, tell):
     if changed:
         tell(f"Building the lab for steps {', '.join(sorted(set(changed)))}, which takes some minutes.")
         grader.prepare(sorted(set(changed)))
-        tell(f"Now {len(changed)} exercises are checked, one after the other.")
+        tell(f"To be checked, one after the other: {len(changed)}.")
+    checked = 0
     for name, exercises in class_:
         for step, source, needs, code, trouble in exercises:
             result = trouble or "unchanged", "", "", 0
@@ -166,15 +179,19 @@ def rows(class_, grader, tell):
                     result = grader.check(step, source, needs, code)
                 except Unreadable as error:
                     result = "no verdict", plain(str(error), 160), "", 0
-            row = [safe(plain(name, 60)), step, result[0], safe(result[1]), result[2], f"{result[3]:.0f}"]
+                checked += 1
+            row = [plain(name, 60), step, *map(str, result[:3]), f"{result[3]:.0f}"]
             if code is not None or trouble:
-                tell("  ".join(str(field) for field in row if field))
+                far = f"{checked}/{len(changed)}" if code is not None else ""
+                tell("  ".join(field for field in (far, *row) if field))
             yield row
 
 
 def main():
     folder = class_folder("the learners' working copies")
     out = pathlib.Path(os.environ.get("OUT") or "grades.csv").absolute()
+    if out.exists() and not out.is_file():
+        fail(f"OUT={out}: is no file", 2)
     wanted = wanted_steps()
     limits = Limits(number_of("CHECK_LIMIT", 600, 86400), number_of("MEMORY", 8192, 1 << 22) * MIB,
                     number_of("DISK", 2048, 1 << 22) * MIB, 256)
@@ -192,7 +209,7 @@ def main():
               f"{'without' if grader.box.no_network else 'with'} a network.", flush=True)
         csv.writer(table, lineterminator="\n").writerow(COLUMNS)
         for row in rows(class_, grader, lambda line: print(line, flush=True)):
-            csv.writer(table, lineterminator="\n").writerow(row)
+            csv.writer(table, lineterminator="\n").writerow(map(safe, row))
             table.flush()
             count[row[2].split(":")[0]] += 1
     part.replace(out)
@@ -204,5 +221,7 @@ if __name__ == "__main__":
         main()
     except Unreadable as error:
         fail(str(error))
+    except OSError as error:  # such as a disk that is full
+        fail(f"{error.filename or 'OUT'}: {error.strerror}", 4)
     except KeyboardInterrupt:
-        fail("interrupted: the rows so far are in OUT.part", 130)
+        fail(f"interrupted: the rows so far, if any, are in {os.environ.get('OUT') or 'grades.csv'}.part", 130)

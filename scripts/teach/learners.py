@@ -19,6 +19,7 @@ from mistakes import NOT_COMPILED, UNKNOWN, catalogue
 MOST_BYTES = 1 << 20
 MOST_LEARNERS = 500
 MOST_NAME = 24
+LINK = "a symbolic link, which is not followed"
 KNOWN = catalogue()
 
 
@@ -48,6 +49,8 @@ def class_folder(what):
         fail(f"which class? Say DIR=FOLDER, with {what}", 2)
     if not os.path.isdir(folder):
         fail(f"DIR={folder}: is no folder", 2)
+    if os.path.isdir(os.path.join(folder, "exercises")):
+        fail(f"DIR={folder}: is a working copy itself; name the folder that has those of the class", 2)
     return folder
 
 
@@ -78,7 +81,7 @@ def read_inside(folder, *parts):
             return None
         except OSError as error:
             link = os.path.islink(os.path.join(folder, *parts[:1])) or error.errno == errno.ELOOP
-            raise Unreadable(f"{'/'.join(parts)}: {'a symbolic link' if link else error.strerror}") from None
+            raise Unreadable(f"{'/'.join(parts)}: {LINK if link else error.strerror}") from None
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise Unreadable(f"{'/'.join(parts)} is no file")
         with os.fdopen(os.dup(handle), "rb") as file:
@@ -112,23 +115,34 @@ def cell_of(verdict, mistake, date, ms=""):
     return Cell("edited" if verdict.startswith("edited") else "unchanged", ms=ms)
 
 
-def handed_in(data, starts):
-    """(name, what reads an exercise as read_inside does) of a file of `make handin`."""
+def parts_of_handin(data):
+    """({step's name, or "# name": the fields of its line}, {path: code}) of a file of `make handin`."""
     if not data.startswith(b"# handin\t"):
         raise Unreadable("no working copy, and no file of make handin")
     table, *parts = data.split(b"\n# code\t")
-    states, code = last_lines(table), {}
+    code = {}
     for part in parts:
         path, *lines = part.split(b"\n")
         code[path.decode(errors="replace")] = b"".join(line[2:] + b"\n" for line in lines if line[:2] == b"> ")
+    return last_lines(table), code
 
-    def read(_, step, source):
-        found = code.get(f"exercises/{step}/{source}")
-        if found is None and states.get(step, ["unchanged"])[0] not in ("unchanged", "no task", "missing"):
-            raise Unreadable("its code was not handed in: make handin CODE=1")
-        return starts[step] if found is None else found
 
-    return states.get("# name", ["?"])[0], read
+def each_in(folder, of_folder, of_handin):
+    """([what the two make of each working copy, its path and name, and of the bytes of each file of `make handin`],
+    [what cannot be read, a line each])."""
+    found, troubles = [], []
+    names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
+    for name in names[:MOST_LEARNERS]:
+        path = os.path.join(folder, name)
+        try:
+            if os.path.islink(path):
+                raise Unreadable(LINK)
+            found.append(of_folder(path, name) if os.path.isdir(path) else of_handin(read_inside(folder, name) or b""))
+        except Unreadable as error:
+            troubles.append(f"{plain(name, 60)}: {plain(str(error), 160)}")
+    if len(names) > MOST_LEARNERS:
+        troubles.append(f"only the first {MOST_LEARNERS} of {len(names)} are read")
+    return found, troubles
 
 
 class Lab:
@@ -147,13 +161,11 @@ class Lab:
         found = rows_of(functools.partial(read_inside, folder), self.starts)
         if all(row.state == "missing" for row in found):
             raise Unreadable("has no exercises: no working copy of the lab")
-        return Learner(name, {row.step: cell_of(row.state, row.mistake, row.date, row.ms) for row in found})
+        return Learner(plain(name), {row.step: cell_of(row.state, row.mistake, row.date, row.ms) for row in found})
 
     def of_handin(self, data):
         """The learner whose file of `make handin` this is."""
-        if not data.startswith(b"# handin\t"):
-            raise Unreadable("no file of make handin")
-        table = last_lines(data.split(b"\n# code\t")[0])
+        table, _ = parts_of_handin(data)
         cells = {}
         for step in self.starts:
             state, date, _, mistake, ms, *_ = table.get(step, ["unchanged"] + ["-"] * 6)
@@ -162,19 +174,4 @@ class Lab:
 
     def learners(self, folder):
         """([Learner], [what cannot be read, a line each])."""
-        found, troubles = [], []
-        names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
-        for name in names[:MOST_LEARNERS]:
-            path = os.path.join(folder, name)
-            try:
-                if os.path.islink(path):
-                    raise Unreadable("a symbolic link, which is not followed")
-                if os.path.isdir(path):
-                    found.append(self.of_folder(path, plain(name)))
-                else:
-                    found.append(self.of_handin(read_inside(folder, name) or b""))
-            except Unreadable as error:
-                troubles.append(f"{plain(name, 60)}: {plain(str(error), 160)}")
-        if len(names) > MOST_LEARNERS:
-            troubles.append(f"only the first {MOST_LEARNERS} of {len(names)} are read")
-        return found, troubles
+        return each_in(folder, self.of_folder, self.of_handin)

@@ -32,7 +32,7 @@ test_board() {
   expect '^   The sweep goes over the boundary as if it were interior: it must keep its$' "its words for a whole class"
   if LC_ALL=C.UTF-8 grep -E '^.{81}' <<<"$out"; then fail "the board: these lines have more than 80 columns"; fi
   expect '^[A-Z]  01 unknown: 1 person$' "a mistake that the catalogue does not have"
-  expect '^wendy: results/local/progress\.tsv: a symbolic link$' "a symbolic link"
+  expect '^wendy: results/local/progress\.tsv: a symbolic link, which is not followed$' "a symbolic link"
   expect_no $'\033|root:' "no codes for the terminal, and nothing of /etc/passwd"
   # What a name has in it is text.
   grep -qF '&lt;img src=x onerror=' "$page" || fail "the page should have the name, escaped"
@@ -53,23 +53,29 @@ test_board() {
   expect '^Bob <i> .* 10:11 01 wrong_update  \(01: 2\.50 ms\)$' "a file of make handin"
   expect '^\?\[31mEve .*✓' "a name with codes for the terminal"
   expect '^zeros: .*has more than 1 MiB$' "a large file"
-  expect '^other: no file of make handin$' "another file"
+  expect '^other: no working copy, and no file of make handin$' "another file"
   expect '^pipe: pipe is no file$' "a pipe"
   expect '^link: a symbolic link, which is not followed$' "a link"
 
   mkdir "$temp/empty"
-  run make_in "$source_dir" class DIR="$temp/empty" ONCE=1
-  expect '^Nobody yet\.' "an empty folder"
+  run make_in "$source_dir" class DIR="$temp/empty" ONCE=1 OUT="$temp/page"
+  said_one_line '^board\.py: DIR=.*/empty: no working copy of the lab is in it' "an empty folder"
+  [[ ! -e $temp/page ]] || fail "an empty folder: there should be no page"
   run make_in "$source_dir" class DIR="$source_dir" ONCE=1
   said_one_line '^board\.py: DIR=.*: is a working copy itself' "the lab itself"
-  # In a terminal of 24 rows the heading stays, and learners take turns.
-  run timeout --foreground -s INT 4 script -qec "stty rows 24 cols 80; make -C '$source_dir' class DIR=\"$class\"" /dev/null
+  # In a low terminal the heading stays, and learners take turns.
+  run timeout --foreground -s INT 4 script -qec "stty rows 14 cols 80; make -C '$source_dir' class DIR=\"$class\"" /dev/null
+  expect '^ +00 01 .*  last check' "on a terminal"
+  expect '^learners 1 to 5 of [0-9]+; the others in turn' "on a terminal"
   expect '^Ctrl-C ends this' "on a terminal"
 
   run make_in "$source_dir" class
   said_one_line '^board\.py: which class\? Say DIR=FOLDER' "no DIR"
   run make_in "$source_dir" class DIR="$temp/none"
   said_one_line '^board\.py: DIR=.*: is no folder$' "no folder"
+  class OUT="$temp/no/board.html"
+  expect '^board\.py: OUT=.*/no/board\.html: cannot be written: ' "OUT in a folder that is not there"
+  [[ ! -e $temp/no ]] || fail "OUT: no folder should be made"
   class INTERVAL=x
   said_one_line '^board\.py: INTERVAL=x: ' INTERVAL=x
 }
@@ -108,11 +114,12 @@ END
   graded alan 01_nvtx wrong,boundary_is_swept,
   graded cleve 01_nvtx unchanged,,
   graded sophie 01_nvtx 'exceeded its limit: processes,,'
-  graded wendy 01_nvtx 'cannot be read: .*,,'
+  graded wendy 01_nvtx '"cannot be read: .*",,'
   if [[ $size == small ]]; then
     graded bob 01_nvtx wrong,boundary_is_swept,
     graded eve 01_nvtx 'cannot be read: its code was not handed in: make handin CODE=1,,'
     expect '^left out: notes: no working copy, and no file of make handin$' "another file"
+    expect '^1/3  alan  01_nvtx  wrong  boundary_is_swept' "how far it is"
     expect 'grades\.csv: 6 rows: .*2 wrong' "how many there are"
   else
     graded ada 01_nvtx 'done,,'
@@ -132,10 +139,16 @@ END
   unset STEPS
   run make_in "$source_dir" grade DIR="$class" STEPS=77
   said_one_line '^grade\.py: STEPS=77: ' STEPS=77
-  mkdir "$temp/nobody"
+  mkdir "$temp/no learner"
   before_grades=$(<"$temp/grades.csv")
-  run make_in "$source_dir" grade DIR="$temp/nobody" OUT="$temp/grades.csv"
-  said_one_line '^grade\.py: DIR=.*: no working copy of the lab is in it' "nobody"
+  run make_in "$source_dir" grade DIR="$temp/no learner" OUT="$temp/grades.csv"
+  said_one_line '^grade\.py: DIR=.*: no working copy of the lab is in it' "no learner"
+  run make_in "$source_dir" grade DIR="$source_dir"
+  said_one_line '^grade\.py: DIR=.*: is a working copy itself' "the lab itself"
+  mkdir "$temp/folder"
+  grade OUT="$temp/folder"
+  said_one_line '^grade\.py: OUT=.*/folder: is no file$' "OUT is a folder"
+  [[ ! -e $temp/folder.part && ! -e $temp/grades.csv.part ]] || fail "grades: half a table was left"
   grade STEP=01 STEPS=04
   said_one_line '^grade\.py: STEP=01 STEPS=04: one of the two$' "STEP and STEPS"
   [[ $(<"$temp/grades.csv") == "$before_grades" ]] || fail "the grades of before should be there"

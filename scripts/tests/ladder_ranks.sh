@@ -104,7 +104,7 @@ has 15_hidden ms 4
 has 14_several before_ms 8.000000
 has 14_several x_before 2.0000
 has 15_hidden x_before 1.0000
-# Timed runs leave no field: fetching and hashing it takes long, and nobody reads it.
+# Timed runs leave no field: it would be fetched and hashed, which takes long, and not be read.
 ran '^13 alone --n 140 --iterations 30 .*--record-field none'
 ran_not '^13 [0-9]'
 ran_not '^1[45] (alone|1|3) '

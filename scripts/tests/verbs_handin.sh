@@ -37,6 +37,13 @@ user=$(id -un)
 if [[ $user == root ]]; then user+=@$(uname -n); fi
 run env NAME=machine make --no-print-directory -C "$lab" handin OUT="$file"
 grep -qx "# name"$'\t'"$user" "$file" || fail "it should be the user's name:" "$(<"$file")"
+mkdir "$temp/tools"
+printf '#!/bin/sh\necho ubuntu\n' >"$temp/tools/id"
+chmod +x "$temp/tools/id"
+run env PATH="$temp/tools:$PATH" make --no-print-directory -C "$lab" handin
+expect "/handin-ubuntu_$(uname -n)\.tsv\$" "a user's name that many have"
+run env LC_ALL=C.UTF-8 make --no-print-directory -C "$lab" handin NAME=Müller
+expect '/handin-Müller\.tsv$' "a name with an umlaut"
 
 # What was checked, and how.
 echo '// a thought' >>"$lab/$exercise"

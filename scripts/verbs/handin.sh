@@ -2,7 +2,7 @@
 # Writes one small file that says how far the learner is, for the teacher. `make handin` calls it.
 #
 #   OUT=FILE    where to (default: handin-NAME.tsv in the build folder)
-#   NAME=WORDS  whose it is (default: the user's name; of root, which many have, with the machine's)
+#   NAME=WORDS  whose it is (default: the user's name; of root and such, with the machine's)
 #   CODE=1      with the exercises that were edited; without it the file has no code
 #
 # The table says what `make progress` shows: step, state, date of the last check, where it ran, the mistake's name in the
@@ -12,10 +12,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
 check_switches CODE
 name=${NAME:-$(id -un 2>/dev/null || id -u)}
-if [[ $name == root && -z ${NAME:-} ]]; then name+=@$(uname -n); fi
+# Many are called so, in containers and virtual machines; a number is a user's who has no name.
+if [[ -z ${NAME:-} && $name =~ ^(root|ubuntu|debian|user|student|vagrant|[0-9]+)$ ]]; then name+=@$(uname -n); fi
 [[ ${#name} -le 60 && $name != *[[:cntrl:]]* ]] ||
   die $exit_bad_usage "NAME: must be one line of at most 60 characters"
-out=${OUT:-$build_dir/handin-${name//[!A-Za-z0-9_.-]/_}.tsv}
+out=${OUT:-$build_dir/handin-${name//[![:alnum:]_.-]/_}.tsv}
 [[ $out == /* ]] || out=$lab_root/$out
 [[ ! -d $out ]] || die $exit_bad_usage "OUT=$out: is a folder"
 if [[ -z ${OUT:-} ]]; then mkdir -p "$build_dir" 2>/dev/null || true; fi

@@ -12,8 +12,8 @@ inline constexpr double kMostLeft = 0.3;
 
 /// Checks a program whose iterations are cycles over several grids. Its fields are compared with
 /// the exact solution of the discrete equations (exact_solution.h): after 14 cycles, or else 20,
-/// each value has to be that solution's, rounded to a float; on the largest grid four cycles have
-/// to come about as near as on a smaller one. A program that comes nearer with each cycle, and
+/// each value has to be that solution's, rounded to a float; on the two largest grids a few cycles
+/// have to come about as near as on a smaller one. A program that comes nearer with each cycle, and
 /// slowly, is right, too; the verdict says how slow.
 Verdict check_cycles(const StepCheck& asked, const Progress& progress);
 

@@ -47,8 +47,10 @@ Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progre
   std::atomic<bool> built = asked.built.empty();
   std::future<Verdict> on_gpu = std::async(std::launch::async, [&] {
     built = wait_for_build(asked.built, &gpu_unwanted);
-    cpu_unwanted = !built;
-    if (!built) return Verdict{Verdict::kNoProgram};
+    if (!built) {
+      cpu_unwanted = true;
+      return Verdict{Verdict::kNoProgram};
+    }
     Extent few;
     few.own_n = extent.own_n;
     few.few_checks = true;
@@ -151,7 +153,7 @@ Verdict check_step(const StepCheck& asked, const Progress& progress) {
           : check_program(asked.program,
                           with_ranks(usual ? usual_cases() : asked.cases, asked.ranks),
                           asked.time_limit, progress, asked.at_hand, extent);
-  decided = verdict.kind != Verdict::kRight;
+  if (verdict.kind != Verdict::kRight) decided = true;
   if (verdict.kind == Verdict::kByCycles) return check_cycles(asked, progress);
   if (!not_tried.empty()) verdict.remarks.push_back(not_tried);
   if (verdict.kind == Verdict::kRight && !asked.look_at.empty()) {
