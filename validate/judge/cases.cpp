@@ -157,22 +157,20 @@ void lengthen_passes(int step, std::vector<Case>* cases) {
   });
 }
 
-void add_orders(const std::vector<Case>& forward, std::vector<Case>* cases) {
+void add_order(const char* order, const std::vector<Case>& forward, std::vector<Case>* cases) {
   constexpr int kMaxShuffledN = 250;
+  const bool reverse = std::strcmp(order, "reverse") == 0;
   const int ranks = std::min(3, most_ranks(forward));
-  for (const char* order : {"reverse", "shuffled"}) {
-    for (Case run : forward) {
-      const bool reverse = std::strcmp(order, "reverse") == 0;
-      const bool by_nccl = run.halos && std::strcmp(run.halos, "nccl") == 0;
-      if (run.problem != lab::ProblemKind::kProbe || (run.halos && !(by_nccl && reverse)) ||
-          (!run.halos && run.ranks != ranks)) {
-        continue;
-      }
-      // Small grids have all that depends on chance.
-      if (!reverse && run.n > kMaxShuffledN) continue;
-      run.order = order;
-      cases->push_back(run);
+  for (Case run : forward) {
+    const bool by_nccl = run.halos && std::strcmp(run.halos, "nccl") == 0;
+    if (run.problem != lab::ProblemKind::kProbe || (run.halos && !(by_nccl && reverse)) ||
+        (!run.halos && run.ranks != ranks)) {
+      continue;
     }
+    // Small grids have all that depends on chance.
+    if (!reverse && run.n > kMaxShuffledN) continue;
+    run.order = order;
+    cases->push_back(run);
   }
 }
 

@@ -49,10 +49,10 @@ std::vector<Case> cases_of_checks(const std::vector<Case>& cases, bool watched);
 /// cases come next. Not the largest: n = 1024 has a whole pass.
 void lengthen_passes(int step, std::vector<Case>* cases);
 
-/// Adds the probe of `forward` in other orders of threads: it shows what depends on them, whatever
+/// Adds the probe of `forward` in another order of threads, reverse or shuffled: it shows what depends on them, whatever
 /// the number of ranks is. By NCCL the host waits for no exchange: there streams that do not wait
 /// for one another go on too early.
-void add_orders(const std::vector<Case>& forward, std::vector<Case>* cases);
+void add_order(const char* order, const std::vector<Case>& forward, std::vector<Case>* cases);
 
 /// Adds sizes, each with few sweeps: with `multiples` those that are multiples of every block's
 /// shape in use, and from step 03 on one that has more blocks than most fixed sizes allow for; and

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <future>
 #include <optional>
+#include <utility>
 
 #include <lab/exit_codes.h>
 #include <lab/problem.h>
@@ -109,8 +110,11 @@ class Judgement {
 
   Verdict reach() {
     try {
-      for (std::size_t k = 0; k < cases_.size(); ++k) judge(k);
-      judge_stopping();
+      for (std::size_t k = 0; k < cases_.size(); ++k) {
+        if (k > 0 && cases_[k].n >= kLargestUsualN) end_small_grids();
+        judge(k);
+      }
+      end_small_grids();
       say_right();
     } catch (const Decided&) {
     }
@@ -137,7 +141,6 @@ class Judgement {
   void judge(std::size_t k) {
     const Case run = cases_[k];
     const bool first = k == 0;
-    if (k == 1) begin_to_stop();
     check_.progress(describe(run));
     std::optional<WatchedRun> look;
     Trial trial = first ? try_first(check_, run, &unwanted_, &look) : trials_->get(k);
@@ -151,6 +154,20 @@ class Judgement {
     }
     if (first) plan_the_rest(trial.run, patient.step);
     compare(run, &trial, look, &patient);
+    if (first) begin_to_stop();
+  }
+
+  /// What is found without the largest grids, once.
+  void end_small_grids() {
+    if (std::exchange(small_grids_ended_, true)) return;
+    judge_stopping();
+    if (!extent_.look) return;
+    Verdict found = extent_.look();
+    looked_at_ = found.kind == Verdict::kRight;
+    if (found.kind != Verdict::kWrong) return;
+    trials_->stop();
+    verdict_ = std::move(found);
+    throw Decided();
   }
 
   /// Whether a run that the program refuses is left out.
@@ -190,13 +207,20 @@ class Judgement {
       }
     }
     if (extent_.sizes || extent_.few_checks) lengthen_passes(step, &cases_);
-    // The largest grids wait for all small ones: a run takes longer there, and so does each that
-    // explains it.
-    std::stable_partition(cases_.begin() + 1, cases_.end(),
-                          [](const Case& run) { return run.n < kLargestUsualN; });
-    const std::vector<Case> forward = cases_;
+    // The largest grids wait for all small ones, which in reverse order find most races: a run
+    // takes longer there, and so does each that explains it.
+    const auto large = std::stable_partition(
+        cases_.begin() + 1, cases_.end(), [](const Case& run) { return run.n < kLargestUsualN; });
+    const std::vector<Case> largest(large, cases_.end());
+    cases_.erase(large, cases_.end());
+    const std::vector<Case> small = cases_;
+    if (extent_.every_order) add_order("reverse", small, &cases_);
+    cases_.insert(cases_.end(), largest.begin(), largest.end());
     add_sizes(step, extent_.sizes, extent_.own_n, extent_.own_ranks, &cases_);
-    if (extent_.every_order) add_orders(forward, &cases_);
+    if (extent_.every_order) {
+      add_order("reverse", largest, &cases_);
+      add_order("shuffled", small, &cases_);
+    }
     trials_.emplace(check_.program, cases_, first.child.cpu_seconds, check_.folder,
                     check_.time_limit, &unwanted_);
   }
@@ -255,7 +279,6 @@ class Judgement {
   }
 
   void judge_stopping() {
-    if (cases_.size() == 1) begin_to_stop();
     if (!to_tolerance_) return;
     check_.progress(describe(*to_tolerance_));
     const Run trial = stopping_.get();
@@ -283,6 +306,7 @@ class Judgement {
       verdict_.remarks.push_back(
           "The same with blocks and threads in reverse and in shuffled order.");
     }
+    if (looked_at_) verdict_.remarks.push_back(kNothingSeen);
   }
 
   const TemporaryFolder folder_;
@@ -293,6 +317,7 @@ class Judgement {
   Verdict verdict_;
   std::set<int> sizes_;  ///< that were right
   bool different_rounding_ = false, single_precision_ = false;
+  bool small_grids_ended_ = false, looked_at_ = false;
   bool sparse_ = false;  ///< it computes a residual only every few sweeps
   std::atomic<bool> own_unwanted_{false};
   std::atomic<bool>& unwanted_;       ///< no run is needed any more

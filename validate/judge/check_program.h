@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,6 +39,10 @@ struct Verdict {
   bool cannot_run(const Run& run);
 };
 
+/// What is said of a right program that was looked at.
+constexpr const char* kNothingSeen =
+    "No race, no access out of bounds, no read of memory that nothing wrote.";
+
 /// What is tried besides the cases, and what is said of it.
 struct Extent {
   bool sizes = false;        ///< multiples of every block's shape in use, and a grid beyond 2048
@@ -49,6 +54,9 @@ struct Extent {
                             ///< for jobs of ranks as the cases have them
   bool watched = false;     ///< every access is looked at, which takes its time
   bool explain = true;      ///< false: a wrong program's verdict is its first wrong run alone
+  /// Short runs in which every access is looked at, if they are wanted: made once the small grids
+  /// are right, before the largest. If they are wrong, so is the program.
+  std::function<Verdict()> look = {};
   /// Becomes true when no run is wanted any more, by who asks (the verdict means nothing then) or
   /// once the verdict is known.
   std::atomic<bool>* unwanted = nullptr;

@@ -128,8 +128,7 @@ void add_look(bool on_gpu, Verdict found, Verdict* verdict) {
     if (on_gpu) found.details.push_back(kByLuck);
     *verdict = std::move(found);
   } else if (found.kind == Verdict::kRight) {
-    verdict->remarks.push_back(
-        "No race, no access out of bounds, no read of memory that nothing wrote.");
+    verdict->remarks.push_back(kNothingSeen);
   }
 }
 
@@ -137,11 +136,13 @@ Verdict check_step(const StepCheck& asked, const Progress& progress) {
   // Beside a GPU the CPU has nothing else to do. A program that is wrong is not looked at.
   std::atomic<bool> decided = false;
   std::future<Verdict> beside;
-  if (asked.at_hand.gpu && !asked.look_at.empty()) {
-    beside = std::async(std::launch::async, [&] { return look(asked, quietly, &decided); });
-  }
   std::string not_tried;
-  const Extent extent = extent_of(asked, &not_tried);
+  Extent extent = extent_of(asked, &not_tried);
+  if (!asked.look_at.empty() && asked.at_hand.gpu) {
+    beside = std::async(std::launch::async, [&] { return look(asked, quietly, &decided); });
+  } else if (!asked.look_at.empty()) {
+    extent.look = [&] { return look(asked, progress); };
+  }
   const bool usual = asked.cases.empty();
   if ((!usual || asked.on_cpu.empty()) && !wait_for_build(asked.built)) {
     decided = true;
@@ -156,9 +157,7 @@ Verdict check_step(const StepCheck& asked, const Progress& progress) {
   if (verdict.kind != Verdict::kRight) decided = true;
   if (verdict.kind == Verdict::kByCycles) return check_cycles(asked, progress);
   if (!not_tried.empty()) verdict.remarks.push_back(not_tried);
-  if (verdict.kind == Verdict::kRight && !asked.look_at.empty()) {
-    add_look(asked.at_hand.gpu, beside.valid() ? beside.get() : look(asked, progress), &verdict);
-  }
+  if (verdict.kind == Verdict::kRight && beside.valid()) add_look(true, beside.get(), &verdict);
   return verdict;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -163,7 +164,9 @@ void Races::note_atomic(const Block& block, const MemoryAccess& access) {
     add_seen(&here.seen, seen);
   }
   seen[access.address] = here.count;
-  here.of_block[number].push_back({here.count++, act(block)});
+  auto& [epoch, of_thread] = here.of_block[number];
+  epoch = running_->epoch;
+  of_thread[thread].push_back({here.count++, act(block)});
 }
 
 /// Whether a fence stands between the write `before` and the atomic after it: mostly one of the
@@ -184,9 +187,22 @@ bool Races::published_among(const Stamp& before, const Seen& seen, const char* f
     const Publications& here = publications_.at(address);
     const auto found = here.of_block.find(before.block);
     if (found == here.of_block.end()) continue;
-    for (const Publication& p : found->second) {
-      if (p.number >= count) break;
-      if (precedes(before, p.atomic) && (!needs_fence || fenced(before, p.atomic))) return true;
+    // Only a thread of the same warp can have one after `before` without a barrier in between.
+    const auto& [epoch, of_thread] = found->second;
+    const bool barrier = epoch > before.block_epoch;
+    const int warp_begin = before.thread / 32 * 32;
+    const auto end = barrier ? of_thread.end() : of_thread.lower_bound(warp_begin + 32);
+    for (auto at = barrier ? of_thread.begin() : of_thread.lower_bound(warp_begin); at != end;
+         ++at) {
+      const auto& atomics = at->second;
+      // Of a thread's atomics the last one that was seen will do: it comes after all that an
+      // earlier one comes after.
+      if (!precedes(before, atomics.back().atomic)) continue;
+      const auto unseen = std::partition_point(atomics.begin(), atomics.end(),
+                                               [&](const auto& p) { return p.number < count; });
+      if (unseen == atomics.begin()) continue;
+      const Act& last = std::prev(unseen)->atomic;
+      if (precedes(before, last) && (!needs_fence || fenced(before, last))) return true;
     }
   }
   return false;

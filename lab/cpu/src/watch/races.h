@@ -81,9 +81,13 @@ class Races {
     std::size_t number;  // the atomics at this address are counted
     Act atomic;
   };
+  struct OfOneBlock {
+    std::uint32_t epoch;  // of the last one
+    std::map<int, std::vector<Publication>> of_thread;
+  };
   struct Publications {
     std::size_t count = 0;
-    std::unordered_map<std::uint32_t, std::vector<Publication>> of_block;
+    std::unordered_map<std::uint32_t, OfOneBlock> of_block;
     Seen seen;  // elsewhere, by threads that fenced before they published here
   };
   struct OfWarp {
