@@ -47,6 +47,34 @@ Answer exchanged(const FieldLook& look) {
   }));
 }
 
+/// Some of the four neighbours are read with i and j exchanged. Neighbour (di, dj) of point (i, j)
+/// is then (j + dj, i + di), or (j + di, i + dj) if the 1 stays where it was.
+Answer reads_exchanged(const FieldLook& look) {
+  if (!look.interior_only() || !look.points_differ()) return {};
+  constexpr int kDi[] = {1, 0, -1, 0}, kDj[] = {0, 1, 0, -1};
+  const std::vector<std::string> names = {"east", "north", "west", "south"};
+  for (int which = 1; which < 15; ++which) {
+    for (const bool stays : {false, true}) {
+      const bool fits = look.all_of(look.interior(), [&](int i, int j) {
+        double sum = 0;
+        for (int k = 0; k < 4; ++k) {
+          const int x = (which >> k & 1) ? j + (stays ? kDi[k] : kDj[k]) : i + kDi[k];
+          const int y = (which >> k & 1) ? i + (stays ? kDj[k] : kDi[k]) : j + kDj[k];
+          sum += look.at(look.before, x, y);
+        }
+        return look.near(0.25 * sum, look.at(look.found, i, j));
+      });
+      if (!fits) continue;
+      std::vector<std::string> read;
+      for (int k = 0; k < 4; ++k) {
+        if (which >> k & 1) read.push_back(names[k]);
+      }
+      return Answer(true).with("neighbours", join(read)).with("one", read.size() == 1);
+    }
+  }
+  return {};
+}
+
 /// Whether the wrong points of the boundary, all on the sides i = 0 and i = n - 1, hold what other
 /// rows began with. (In rows that nothing has stored no point is a number. If ranks share the rows,
 /// it is rather a rank that has others than it should.)
@@ -125,6 +153,9 @@ const Family kPlaceMistakes = {
      "the interior is the correct one with i and j exchanged, but the boundary is not: i and j are exchanged in one "
      "array's index, but not in the others'",
      {"every idx(...) in {sweep}{?!swaps| and in {copy}}: idx(i, j, n), never idx(j, i, n)"}},
+    {"exchanged_where_it_reads", Strength::kModel, kAnyProgram, of_field<reads_exchanged>,
+     "{neighbours} {?one|is|are} read with i and j exchanged, and the other neighbours are not",
+     {"the {?one|index|indices} of {neighbours} in {sweep}: i comes first, then j, as in the others"}},
     {"exchanged_in_each_block", Strength::kModel, kAnyProgram, of_field<exchanged_in_blocks>,
      "within each block of {block} x {block} points, i and j are exchanged",
      {"{?tile|{tile_indices}|threadIdx.x and threadIdx.y in {sweep}: x belongs to i, y to j, in every index}"}},
