@@ -215,7 +215,7 @@ build_program() {
 
 # build_step: builds the program of read_step and read_which for where its kernels run; sets backend, target and ranks.
 build_step() {
-  [[ -f $lab_root/$source_file ]] || die_not_there
+  need_source
   backend=gpu target=${which}_$step_target
   ranks_of_run # RANKS that cannot be is told now, not after the build
   configure >/dev/null

@@ -13,7 +13,7 @@ source "$lab_root/scripts/lib/why_not_built.sh"
 read_step_or_kernel
 read_which
 read_backend
-[[ -f $lab_root/$source_file ]] || die_not_there
+need_source
 for word in N RANKS RACES; do
   [[ -z ${!word:-} ]] || die $exit_bad_usage "$word=${!word}: a check of the clinic takes none; it chooses its runs itself"
 done

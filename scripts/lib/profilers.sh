@@ -189,7 +189,7 @@ kept_report() {
 # script's end: reports are moved from there when they are whole.
 build_for_profile() {
   local targets=("${which}_$step_target") target
-  [[ -f $lab_root/$source_file ]] || die_not_there
+  need_source
   configure >/dev/null
   if [[ -n $baseline ]]; then targets+=("${baseline_which}_$baseline"); fi
   for target in "${targets[@]}"; do

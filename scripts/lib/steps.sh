@@ -130,11 +130,21 @@ check_switches() {
   done
 }
 
-# die_not_there: source_file is gone, or never was: a handout has no solutions.
-die_not_there() {
-  local way_back=""
+# need_source: source_file is a text that can be read, and no compiler is asked what else it may be. (A handout has no
+# solutions.)
+need_source() {
+  local file=$lab_root/$source_file is="" way_back=""
   if [[ $which == exercise ]]; then way_back=" (make reset $step_words puts it back)"; fi
-  die "$exit_bad_usage" "$source_file is not there$way_back"
+  if [[ ! -f $file ]]; then
+    is="is not there$way_back"
+  elif [[ ! -r $file ]]; then
+    is="cannot be read: its permissions do not allow it"
+  elif [[ ! -s $file ]]; then
+    is="is empty$way_back"
+  elif ! grep -qI '' "$file"; then
+    is="is not a text$way_back"
+  fi
+  [[ -z $is ]] || die "$exit_bad_usage" "$source_file $is"
 }
 
 # check_n N [WORDS]: N or a part of it is a number of points per side; WORDS say what else $N may be.

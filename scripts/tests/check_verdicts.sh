@@ -164,6 +164,12 @@ test_verdicts() {
   rm "$lab/$exercise"
   check 2 "no exercise" STEP=01
   expect "$exercise is not there" "no exercise"
+  : >"$lab/$exercise"
+  check 2 "an empty exercise" STEP=01
+  expect "$exercise is empty \(make reset STEP=01 puts it back\)\$" "an empty exercise"
+  cp "$(type -P true)" "$lab/$exercise"
+  check 2 "a program as an exercise" STEP=01
+  expect "$exercise is not a text \(make reset STEP=01 puts it back\)\$" "a program as an exercise"
   cp "$temp/untouched.cpp" "$lab/$exercise"
 
   # What is left to delete, by its line.

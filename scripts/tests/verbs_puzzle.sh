@@ -45,6 +45,8 @@ puzzle STEP=04 CHECK=1
 expect_status 2 "an unsolved puzzle"
 expect '^Not solved: ' "an unsolved puzzle"
 expect_no 'rounded|diagnosis|96' "an unsolved puzzle"
+puzzle STEP=04 PUZZLE=2 CHECK=1
+said_one_line 'PUZZLE=2: the program that is handed out is that of puzzle 1$' "another puzzle's check"
 puzzle STEP=04 HINT=1
 expect '^  diagnosis: the sweep leaves out' "HINT=1"
 expect_no 'Solved' "HINT=1"
@@ -100,5 +102,5 @@ said_one_line 'PUZZLE=0: must be a number' "a bad number"
 puzzle STEP=01
 said_one_line 'STEP=01: has no puzzles' "a step without puzzles"
 puzzle STEP=05 CHECK=1
-said_one_line 'no puzzle of step 05 is handed out' "a check of nothing"
+said_one_line 'no program of step 05 is handed out' "a check of nothing"
 finish "$lines puzzles"

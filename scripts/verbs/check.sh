@@ -31,7 +31,7 @@ IFS=, read -r -a sizes <<<"${N:-100}"
 for size in "${sizes[@]}"; do
   check_n "$size" "or several with commas"
 done
-[[ -f $lab_root/$source_file ]] || die_not_there
+need_source
 check_switches RACES
 races=${RACES:-0}
 if ((races)); then
@@ -91,6 +91,7 @@ on_exit() {
 }
 trap on_exit EXIT
 mkdir -p "$scratch"
+has_space "$scratch" || cannot_run_here "no space left in $build_dir"
 cd "$lab_root" # so that files are named as the learner knows them
 sum=$(sha256sum <"$source_file")
 sum=${sum%% *}

@@ -13,7 +13,7 @@ read_step_or_kernel
 read_which
 n=${N:-256}
 check_n "$n"
-[[ -f $lab_root/$source_file ]] || die_not_there
+need_source
 need_python
 [[ $source_file == *.cu ]] || die $exit_bad_usage "$step has no kernels: they come with step 04"
 

@@ -29,6 +29,7 @@ read_puzzle() {
 # make_program FILE: writes the puzzle's program.
 make_program() {
   need_commands patch
+  has_space "${1%/*}" || die $exit_cannot_write "no space left in ${1%/*}"
   patch --silent --fuzz=0 -o "$1" "$lab_root/solutions/$step/$step_source" \
     "$lab_root/validate/tests/bank/$bank/$step/$patch.patch" >/dev/null || die 1 "puzzle $patch of step $step_number does not apply"
 }
@@ -116,8 +117,9 @@ hand_out() {
 # check: says whether the program is right; if it is, what the mistake was.
 check() {
   local number said not_solved="the program is still wrong. HINT=1 prints what the check says." status=0
-  [[ -f $file && -f $folder/number ]] || die $exit_bad_usage "no puzzle of step $step_number is handed out: make puzzle STEP=$step_number"
+  [[ -f $file && -f $folder/number ]] || die $exit_bad_usage "no program of step $step_number is handed out: make puzzle STEP=$step_number (a mystery has none; ANSWER= is for it)"
   number=$(<"$folder/number")
+  [[ ${PUZZLE:-$number} == "$number" ]] || die $exit_bad_usage "PUZZLE=$PUZZLE: the program that is handed out is that of puzzle $number"
   read_puzzle "$number"
   make_scratch
   build_puzzle "$file" "" _watched

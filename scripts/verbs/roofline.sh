@@ -16,7 +16,7 @@ if [[ -n ${STEP:-} ]]; then
   read_which
   [[ $step_source == *.cu ]] || die $exit_bad_usage "STEP=$STEP: $step has no kernels"
   ((!step_ranks)) || die $exit_bad_usage "STEP=$STEP: $step is a job of several ranks, which are not counted"
-  [[ -f $lab_root/$source_file ]] || die_not_there
+  need_source
   STEPS=$step_number targets=("${which}_$step")
 else
   [[ -z ${WHICH:-} ]] || die $exit_bad_usage "WHICH=$WHICH: which step? Also say STEP=NN"

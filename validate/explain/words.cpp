@@ -155,7 +155,7 @@ Words::Words(const Patient& patient)
     if (step_ >= 9) traits_ |= kTile;
     traits_ &= ~(kPasses | kRing);
   }
-  const bool no_atomic = file && has(kKernels) && !holds_evidence(names_, "atomic*");
+  const bool no_atomic = file && names_.count("__global__") && !holds_evidence(names_, "atomic*");
   if (has(kDeviceReduce) || no_atomic) traits_ |= kStoredParts;
   if (has_name("cudaMemcpyAsync", step_ == 11 || step_ >= 15)) traits_ |= kLateSum;
   if (!file || names_.count("ncclGroupEnd")) traits_ &= ~kOpenGroup;

@@ -13,6 +13,7 @@
 #include "judge/compare.h"
 #include "judge/reference.h"
 #include "judge/trials.h"
+#include "run/record.h"
 #include "run/steps.h"
 #include "run/temporary_folder.h"
 #include "run/text.h"
@@ -206,7 +207,7 @@ class Judgement {
             "it computes the residual in every iteration; --check-every was not tried");
       }
     }
-    if (extent_.sizes || extent_.few_checks) lengthen_passes(step, &cases_);
+    if (extent_.sizes || extent_.few_checks) fit_passes(step, &cases_);
     // The largest grids wait for all small ones, which in reverse order find most races: a run
     // takes longer there, and so does each that explains it.
     const auto large = std::stable_partition(
@@ -286,6 +287,28 @@ class Judgement {
     const std::vector<std::string> lines =
         check_stopping(trial, *to_tolerance_, expected_, sparse_);
     if (!lines.empty()) wrong(*to_tolerance_, {lines});
+    judge_field_at_the_stop(trial.record.iterations);
+  }
+
+  /// The field with which it stops has had all sweeps, too.
+  void judge_field_at_the_stop(int made) {
+    const Case& run = *to_tolerance_;
+    std::vector<float> field;
+    std::string error;
+    if (!read_field(folder_.path() + "/to_tolerance", run.n, &field, &error)) wrong(run, {{error}});
+    const auto is_after = [&](int sweeps) {
+      return compare_with_right(run, sweeps, field).kind != FieldComparison::kWrong;
+    };
+    if (is_after(made)) return;
+    std::vector<std::string> lines = {
+        format("it stops in iteration %d, as it should, but its field is not that of %d sweeps",
+               made, made)};
+    if (is_after(made - 1)) lines[0] += ": the last one is missing";
+    lines.push_back(
+        "look at: what follows a sweep (a copy, or a swap, that makes the new field the old one): "
+        "it "
+        "has to be done before the loop ends, after the last sweep, too");
+    wrong(run, {lines});
   }
 
   void say_right() {

@@ -224,6 +224,8 @@ int int_index_in(const std::string& source) {
       R"(\bidx\s*\((\s*(const\s+)?int(\s+const)?\s+\w+\s*[,)]){3}[^;{]*\{\s*return\b([^;]*);)");
   static const std::regex wide(
       "size_t|long|int64|ptrdiff|double|float|unsigned|auto|[0-9][uUlLzZ]|\\w\\s*\\(");
+  // std::size_t(j * n) + i: the product is one of ints before it is converted.
+  static const std::regex too_late(R"(size_t\s*>?\s*\(\s*\w+\s*\*\s*\w+\b)");
   // n * n * sizeof(float): the first product is one of ints.
   static const std::regex bytes(R"([=(,]\s*n\s*\*\s*n\s*\*\s*sizeof\b)");
   const std::string code = plain_code(source);
@@ -234,7 +236,9 @@ int int_index_in(const std::string& source) {
   if (std::regex_search(code, found, function)) {
     const std::string value = found[4];
     const bool product = value.find('*') != std::string::npos;
-    if (product && !std::regex_search(value, wide)) return line_of(found.position(4));
+    if (product && (!std::regex_search(value, wide) || std::regex_search(value, too_late))) {
+      return line_of(found.position(4));
+    }
   }
   return std::regex_search(code, found, bytes) ? line_of(found.position()) : 0;
 }

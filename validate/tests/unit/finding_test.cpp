@@ -405,8 +405,9 @@ TEST(FindingTest, calls_that_are_refused) {
   EXPECT_SAYS(
       "at line 85 cudaMemset gets &sum, the address of a variable of the host",
       said_of(report("call", 85, "array=cudaMemset(&sum, 0, 8)|flags=call cudaErrorInvalidValue")));
-  EXPECT_SAYS("the launch at line 91 gives the kernel an address of host memory: argument 1\n",
-              said_of(report("host_argument", 91, "array=argument 1")));
+  EXPECT_SAYS(
+      "the launch at line 91 gives the kernel an address at which it has no memory: argument 1\n",
+      said_of(report("host_argument", 91, "array=argument 1")));
   EXPECT_SAYS("look at: how the sum gets there: by its address",
               said_of(report("own_variable", 62)));
   EXPECT_SAYS(

@@ -104,6 +104,12 @@ TEST(IntIndexTest, an_index_that_multiplies_ints) {
                                    "    const int j, int n)\n{\n  return i + n * j;\n}"),
             5);
   EXPECT_EQ(validate::int_index_in("int n;\ncudaMallocManaged(f, n * n * sizeof(float));"), 2);
+  for (const char* value : {"std::size_t(j * n) + i", "static_cast<std::size_t>(n * j + i)"}) {
+    EXPECT_EQ(validate::int_index_in("\nstd::size_t idx(int i, int j, int n) { return " +
+                                     std::string(value) + "; }"),
+              2)
+        << value;
+  }
   EXPECT_EQ(validate::int_index_in("const size_t bytes =\n    n * n * sizeof(float);"), 1);
 }
 

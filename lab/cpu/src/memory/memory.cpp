@@ -425,8 +425,8 @@ void host_argument(const PointerArgument& argument, const LaunchConfig& config) 
   Report report = cuda_on_cpu::report("host_argument", config.where);
   report.array = joined(argument.member ? "a member of argument " : "argument ", argument.number);
   fail(report, report.array,
-       " of the launch points to host memory, which no kernel can use: take memory from cudaMalloc "
-       "or cudaMallocManaged");
+       " of the launch points to no memory that a kernel can use: take memory from cudaMalloc or "
+       "cudaMallocManaged");
 }
 
 }  // namespace cuda_on_cpu

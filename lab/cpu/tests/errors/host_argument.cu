@@ -1,5 +1,5 @@
-// expect: host_argument.cu:@launch: argument 3 of the launch points to host memory, which no
-//         kernel can use: take memory from cudaMalloc or cudaMallocManaged
+// expect: host_argument.cu:@launch: argument 3 of the launch points to no memory that a kernel can
+//         use: take memory from cudaMalloc or cudaMallocManaged
 
 #include <check.h>
 

@@ -1,5 +1,5 @@
-// expect: host_argument_by_reference.cu:@launch: a member of argument 2 of the launch points to
-//         host memory, which no kernel can use: take memory from cudaMalloc or cudaMallocManaged
+// expect: host_argument_by_reference.cu:@launch: a member of argument 2 of the launch points to no
+//         memory that a kernel can use: take memory from cudaMalloc or cudaMallocManaged
 // variant: watched
 
 #include <check.h>

@@ -252,9 +252,10 @@ const Family kCallMistakes = {
      "at line {line} {call} gets &{variable}, the address of a variable of the host, and not of memory on the GPU",
      {"{variable} holds the address that cudaMalloc gave: it is the argument, without the &"}},
     {"host_memory_for_a_kernel", kForbidden, kAnyProgram, finding,
-     "the launch at line {line} gives the kernel an address of host memory: {argument}",
+     "the launch at line {line} gives the kernel an address at which it has no memory: {argument}",
      {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a kernel can use; malloc, "
-      "new, a vector and a variable of the host do not"}},
+      "new, a vector and a variable of the host do not",
+      "what is added to a field's pointer: a number of floats, as idx gives it, and not of bytes"}},
     {"pointer_is_moved_by_bytes", kForbidden, kAnyProgram, finding,
      "line {line} moves a pointer to floats by a number of bytes: {pointer}",
      {"what is added to that pointer: a number of floats, as idx gives it, without sizeof(float). Only the number of "
