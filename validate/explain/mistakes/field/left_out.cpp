@@ -218,7 +218,8 @@ const Family kLeftOutMistakes = {
     {"copy_leaves_out_points", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
      {"{?not_called|whether copy_field is called in each iteration, whatever the iteration's number}", kLaunch,
-      std::string("{?by_bytes|the number of bytes, where cudaMemcpy copies the field: n * n * sizeof(float)|") +
+      std::string("{?by_bytes|the number of bytes, where cudaMemcpy copies the field: n * n * sizeof(float) "
+                  "(cudaMemcpy2D: a width of n * sizeof(float))|") +
       kWhoHasThePoints + "}"}},
 };
 // clang-format on

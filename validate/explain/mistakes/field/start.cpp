@@ -130,7 +130,8 @@ const Family kStartMistakes = {
      "{lines} {have} no starting values: the sweep is right, but reads there what nothing has written",
      {"{?swaps|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - 1, has a "
       "thread (a launch grid that is rounded up), or a turn of a thread's loop|the loops of initialize_field: they "
-      "go over all points, i and j from 0 to n - 1}"}},
+      "go over all points, i and j from 0 to n - 1{?memcpy|; and each cudaMemcpy of a field: n * n * sizeof(float) "
+      "bytes}}"}},
     {"wrong_starting_values", Strength::kModel, kAnyProgram, of_field<only_the_start>,
      "each sweep computes from the previous field what it should, but the first one begins with wrong starting values "
      "({where})",
