@@ -19,6 +19,9 @@ chosen() {
 
 chosen
 first=$architectures
+if grep -q -e -DNDEBUG "$temp/build/compile_commands.json"; then
+  fail "what a step asserts should hold on the GPU as on the CPU in its place: no -DNDEBUG"
+fi
 chosen
 [[ $architectures == "$first" ]] || fail "configured twice: '$first', then '$architectures'"
 export CUDAARCHS=80
