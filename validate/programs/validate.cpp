@@ -160,10 +160,9 @@ void print_next(const Arguments& arguments) {
       validate::lines_with("TODO(" + number + ")", arguments.check.at_hand.source);
   if (todos.empty()) return;
   const bool one = todos.size() == 1;
-  std::printf(
-      "  Right so far. TODO(%s) is still there, line%s %s of %s: delete %s when it is done.\n",
-      number.c_str(), one ? "" : "s", validate::join(todos).c_str(), arguments.exercise.c_str(),
-      one ? "it" : "each");
+  std::printf("  TODO(%s) is still there, line%s %s of %s: delete %s when it is done.\n",
+              number.c_str(), one ? "" : "s", validate::join(todos).c_str(),
+              arguments.exercise.c_str(), one ? "it" : "each");
 }
 
 /// What a right program does not ask its GPU, and where it would be wrong for larger grids than are
