@@ -145,16 +145,13 @@ std::vector<Case> cases_of_checks(const std::vector<Case>& cases, bool watched) 
   return more;
 }
 
-void fit_passes(int step, std::vector<Case>* cases) {
+void lengthen_passes(int step, std::vector<Case>* cases) {
+  if (step < kFirstPassStep) return;
   const auto is_probe = [](const Case& run) { return run.problem == lab::ProblemKind::kProbe; };
   for (Case& run : *cases) {
-    if (step < kFirstPassStep && run.n == kLargestUsualN) {
-      run.iterations = std::min(run.iterations, kFewIterations);
-    } else if (step >= kFirstPassStep && is_probe(run) && run.n < kLargestUsualN) {
+    if (is_probe(run) && run.n < kLargestUsualN)
       run.iterations = std::max(run.iterations, kPassIterations);
-    }
   }
-  if (step < kFirstPassStep) return;
   std::stable_partition(cases->begin() + 1, cases->end(), [&](const Case& run) {
     return is_probe(run) && run.n == cases->front().n;
   });

@@ -46,9 +46,8 @@ std::vector<Case> cases_of_checks(const std::vector<Case>& cases, bool watched);
 
 /// From step 12 on the probe gets at least as many iterations as a pass has sweeps, and one more:
 /// most mistakes of a pass show in no single sweep. They show best at the first case's n, so those
-/// cases come next. Not the largest: n = 1024 has a whole pass. Before step 12 the largest gets
-/// few, on a GPU, too: there all points may wait for one another to add to the sum.
-void fit_passes(int step, std::vector<Case>* cases);
+/// cases come next. Not the largest: n = 1024 has a whole pass.
+void lengthen_passes(int step, std::vector<Case>* cases);
 
 /// Adds the probe of `forward` in another order of threads, reverse or shuffled: it shows what
 /// depends on them, whatever the number of ranks is. By NCCL the host waits for no exchange: there

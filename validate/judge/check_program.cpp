@@ -207,7 +207,7 @@ class Judgement {
             "it computes the residual in every iteration; --check-every was not tried");
       }
     }
-    if (extent_.sizes || extent_.few_checks) fit_passes(step, &cases_);
+    if (extent_.sizes || extent_.few_checks) lengthen_passes(step, &cases_);
     // The largest grids wait for all small ones, which in reverse order find most races: a run
     // takes longer there, and so does each that explains it.
     const auto large = std::stable_partition(

@@ -137,8 +137,10 @@ TEST(FindingTest, threads_that_do_not_come_to_a_barrier_or_a_shuffle) {
 TEST(FindingTest, where_a_program_was_that_did_not_end) {
   EXPECT_SAYS("a loop of the kernel around line 77 never ends",
               diagnosis_of(report("endless_kernel", 77)).cause);
-  EXPECT_EQ(diagnosis_of(report("endless_launches", 90)).cause,
-            "the loop that launches the kernel of line 90 never ends");
+  EXPECT_EQ(
+      diagnosis_of(report("endless_launches", 90)).cause,
+      "the loop that launches the kernel of line 90 never ends, or what it launches takes far too "
+      "long");
   EXPECT_EQ(diagnosis_of(report("endless_host", 57, "other_line=120")).cause,
             "a loop of the host around line 57 never ends, or the one in main around line 120");
   EXPECT_EQ(diagnosis_of(report("endless_host", 120)).cause,

@@ -198,8 +198,9 @@ bool Races::published_among(const Stamp& before, const Seen& seen, const char* f
       // Of a thread's atomics the last one that was seen will do: it comes after all that an
       // earlier one comes after.
       if (!precedes(before, atomics.back().atomic)) continue;
-      const auto unseen = std::partition_point(atomics.begin(), atomics.end(),
-                                               [&](const auto& p) { return p.number < count; });
+      const auto unseen =
+          std::partition_point(atomics.begin(), atomics.end(),
+                               [seen = count](const auto& p) { return p.number < seen; });
       if (unseen == atomics.begin()) continue;
       const Act& last = std::prev(unseen)->atomic;
       if (precedes(before, last) && (!needs_fence || fenced(before, last))) return true;

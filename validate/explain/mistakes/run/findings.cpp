@@ -371,7 +371,7 @@ const Family kFindingMistakes = {
     {"endless_loop", kForbidden, kAnyProgram, finding,
      "{?threads|the launch at line {line} has {threads} threads, far more than there are points, and takes too long|"
      "{?host|a loop of the host around line {line} never ends|the loop that launches the kernel of line {line} never "
-     "ends}{?main|, or the one in main around line {main}}}",
+     "ends}{?main|, or the one in main around line {main}}{?!host|, or what it launches takes far too long}}",
      {"{?threads|the launch grid: blocks, not points; together they cover the points: {launch_grid}|its condition, and "
       "what changes in each turn}", "{loop_condition}"}},
     {"memory_is_freed_twice", kForbidden, kAnyProgram, finding,
