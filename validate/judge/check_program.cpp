@@ -306,8 +306,7 @@ class Judgement {
     if (is_after(made - 1)) lines[0] += ": the last one is missing";
     lines.push_back(
         "look at: what follows a sweep (a copy, or a swap, that makes the new field the old one): "
-        "it "
-        "has to be done before the loop ends, after the last sweep, too");
+        "it has to be done before the loop ends, after the last sweep, too");
     wrong(run, {lines});
   }
 

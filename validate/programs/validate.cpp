@@ -34,7 +34,7 @@ constexpr const char* kHelp =
     "                       (of a learner's program, that of --exercise)\n"
     "  --watched PROGRAM    the same program on the CPU with every access looked at: if the\n"
     "                       program is wrong, the diagnosis uses what that finds\n"
-    "  --look-at N,N,...    if the program is right, --watched also runs at these sizes\n"
+    "  --look-at N,N,...    once small grids are right, --watched also runs at these sizes\n"
     "  --look-sweeps K      iterations of each such run (default 3)\n"
     "  --gpu                the program runs on a GPU: it is also tried at its own n\n"
     "  --on-cpu PROGRAM     the same program on the CPU: it answers most questions, and the GPU "
