@@ -5,7 +5,7 @@
 # read_own_files VERB: sets own_files to the absolute paths of $FILE or $FILES, own_folder to the folder of the first,
 # own_name to how messages call the program, and own_includes to the folders that $INCLUDE names.
 read_own_files() {
-  local file folder
+  local file folder words
   local -a named=("${FILE:-}") folders=()
   if [[ -n ${FILES:-} ]]; then
     [[ -z ${FILE:-} ]] || die "$exit_bad_usage" "FILE and FILES: one of them"
@@ -17,6 +17,11 @@ read_own_files() {
     [[ -f $file && -r $file ]] || die "$exit_bad_usage" "$file: cannot be read"
     [[ $file =~ \.(cu|cpp|cc|cxx)$ ]] || die "$exit_bad_usage" "$file: must be a .cu, .cpp, .cc or .cxx file"
     own_files+=("$(cd "$(dirname -- "$file")" && pwd -P)/${file##*/}")
+    if [[ ${own_files[-1]#"$lab_root/"} =~ ^exercises/([0-9]+)_ ]]; then
+      words="$1 STEP=${BASH_REMATCH[1]}"
+      if [[ $1 == "make races" ]]; then words="make check STEP=${BASH_REMATCH[1]} RACES=1"; fi
+      die "$exit_bad_usage" "$file: the file of a step: $words"
+    fi
   done
   own_folder=${own_files[0]%/*}
   IFS=: read -r -a folders <<<"${INCLUDE:-}"

@@ -2,8 +2,8 @@
 # shellcheck disable=SC2034,SC2154  # its variables are those of lib.sh and of the scripts
 # The list of steps, and the variables of make that name one: STEP, STEPS, WHICH, RANKS. lib.sh brings it.
 
-# step_line STEP [VARIABLE]: the line of lab/steps.tsv that STEP (04, 4 or 04_jacobi_kernel) names. VARIABLE is what
-# the user gave it in, if that is not STEP.
+# step_line STEP [VARIABLE]: the line of lab/steps.tsv that STEP (04, 4, 04_jacobi_kernel or the beginning of that)
+# names. VARIABLE is what the user gave it in, if that is not STEP.
 step_line() {
   local wanted=$1 variable=${2:-STEP} line
   local -a lines
@@ -14,7 +14,7 @@ step_line() {
     die "$exit_bad_usage" "which step? Say $variable=NN, from $first to $last"
   fi
   for line in "${lines[@]}"; do
-    if [[ $wanted == "${line:0:2}" || $wanted == "${line%%$'\t'*}" ]]; then
+    if [[ ${line%%$'\t'*} == "$wanted"* && ${#wanted} -gt 1 ]]; then
       printf '%s\n' "$line"
       return
     fi

@@ -56,7 +56,7 @@ for verb in check sanitize; do
   bad_verb "STEP=\`touch .*$no_step" $verb STEP="\`touch $temp/pwned\`"
   bad_verb "STEP=[.][.]: .*$no_step" $verb STEP='..'
   bad_verb "STEP=[.]\*: .*$no_step" $verb STEP='.*'
-  bad_verb "STEP=04_: .*$no_step" $verb STEP=04_
+  bad_verb "STEP=04_x: .*$no_step" $verb STEP=04_x
   bad_verb "STEP=-1: .*$no_step" $verb STEP=-1
   bad_verb "$which_step" $verb STEP=
   bad_verb "$which_step" $verb

@@ -47,7 +47,7 @@ commit_all "$lab" "my work"
 diff_of STEP=4 FROM=start TO=exercise
 same_as "$temp/handed_out.cu" "$lab/$exercise" "FROM=start after a commit"
 
-diff_of STEP=04_jacobi_kernel FROM=before
+diff_of STEP=04_jacobi FROM=before
 expect_status 0 FROM=before
 labels "$before" "$solution" FROM=before
 same_as "$lab/$before" "$lab/$solution" FROM=before
