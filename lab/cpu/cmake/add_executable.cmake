@@ -17,9 +17,12 @@ function(cuda_on_cpu_add_executable target source)
     add_executable(${target}${variant} ${cpp})
     add_dependencies(${target}${variant} ${target}_source)
     target_link_libraries(${target}${variant} PRIVATE cuda_on_cpu${variant})
-    # -g1: a fault names its line. The file's own folder: for headers beside it. Hints for another compiler (#pragma
-    # unroll) are no mistake.
-    target_compile_options(${target}${variant} PRIVATE -g1 "SHELL:-iquote \"${folder}\"" -Wno-unknown-pragmas)
+    # The file's own folder: for headers beside it.
+    target_compile_options(${target}${variant} PRIVATE "SHELL:-iquote \"${folder}\"")
+    # A .cu file has cuda_runtime.h without an #include, from nvcc too; C++ that lacks it is wrong.
+    if(source MATCHES "\\.cu$" AND TARGET cuda_on_cpu_headers${variant})
+      target_precompile_headers(${target}${variant} REUSE_FROM cuda_on_cpu_headers${variant})
+    endif()
   endforeach()
   set_target_properties(${target}_watched PROPERTIES EXCLUDE_FROM_ALL ON)
 endfunction()
