@@ -256,6 +256,7 @@ Answer answer_for(const Found& found) {
       {"shape", "block_of_another_shape"},
       {"misaligned", "misaligned_floats"},
       {"refused", "refused_launch_is_not_checked"},
+      {"ended_variable", "copy_to_an_ended_variable"},
       {"own_variable", "sum_by_value"}};
   const auto rule = kRules.find(report.kind);
   if (rule == kRules.end()) return answer_of_call(found);
