@@ -25,10 +25,12 @@ bool is_copy(const Queued& work, const std::string& direction) {
          work.arguments.size() > 3 && work.arguments[3] == "cudaMemcpy" + direction;
 }
 
-/// Whether it replaces what is in its first argument.
+/// Whether it replaces what is in its first argument, if that is a sum: a single value.
 bool is_fill(const Queued& work) {
   const bool sets = !work.launch && work.call.find("Memset") != std::string::npos;
-  return (sets && !work.arguments.empty()) || is_copy(work, "HostToDevice");
+  return (sets && !work.arguments.empty()) ||
+         (is_copy(work, "HostToDevice") && work.arguments[2].rfind("sizeof", 0) == 0 &&
+          work.arguments[2].find('*') == std::string::npos);
 }
 
 /// A sum that is set to 0 (or copied to) after it is added to, and before it is copied to the host;
