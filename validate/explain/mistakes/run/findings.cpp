@@ -477,7 +477,8 @@ const Family kFindingMistakes = {
      "so a part of the sum is lost or read too early",
      {"{?of_cub|__syncthreads() between two uses of cub's temporary storage: one reduction ends before the next one "
       "begins|__syncthreads() between setting a shared sum to 0, adding to it, and reading it; in a tree after each "
-      "round{?warp| ; where one warp goes on alone, in an `if`, __syncwarp() in its place, also between reading and writing}}"}},
+      "round{?warp|; where one warp goes on alone, in an `if`, __syncwarp() in its place, also between reading and "
+      "writing}}"}},
     {"race_in_shared_memory", kHarmless, kAnyProgram, finding,
      "a race: one thread of a block writes {place}, another one reads it, at {lines}, and no barrier says which of "
      "them comes first",

@@ -284,8 +284,8 @@ const Family kSumMistakes = {
      "{other} does not wait|after the kernel of line {other} has added to it, and before the host reads it}}}}",
      {"{?wrong_way|line {line}: a copy to the host has the host's address first, then {sum}, and "
       "cudaMemcpyDeviceToHost|{?apart|the streams: a fill in the one of the launch comes before the kernel|the order: "
-      "first the {?copied|copy at line {other}, then the fill|{?early|launch at line {line}, then the copy|fill at line "
-      "{line}, then the launch}}}}"}},
+      "first the {?copied|copy at line {other}, then the fill|{?early|launch at line {line}, then the copy|fill at "
+      "line {line}, then the launch}}}}"}},
     {"device_reduce_adds_nothing", Strength::kForbidden, with(kDeviceReduce), of_sum<device_reduce>,
      "the field is right; the residual is not: {?asks|cub::DeviceReduce is only asked how much memory it needs (line "
      "{line}), and adds up nothing|line {line} adds up only n values, those of the first row; there are n * n}",
@@ -294,13 +294,13 @@ const Family kSumMistakes = {
     {"nothing_is_added", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "the field is right; the residual is 0, because no kernel adds to the sum{?block_sum|: each block has one of its "
      "own, and nobody adds it to that of all| yet}",
-     {"the end of {sweep}: {?block_sum|the first thread of each block adds the block's sum|each thread adds its point's "
-      "change * change} to the sum that all {?block_sum|blocks|threads} share, by atomicAdd"}},
+     {"the end of {sweep}: {?block_sum|the first thread of each block adds the block's sum|each thread adds its "
+      "point's change * change} to the sum that all {?block_sum|blocks|threads} share, by atomicAdd"}},
     {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0, though the field changes{?asked|: main calls {asked} after copy_field, when both fields are "
-     "the same|{?of_new|: the change is computed after the new value has replaced the old one|. Either {?other|the "
-     "change is computed after the new value has replaced the old one, or }the sum stays 0 (nothing is added, or only "
-     "to a copy of it){?unfetched|, or the host reads it {?unseen|before the kernel has added to it or }after it was "
+     "every residual is 0, though the field changes: {?asked|main calls {asked} after copy_field, when both fields are "
+     "the same|{?of_new|the change is computed after the new value has replaced the old one|{?other|the change is "
+     "computed after the new value has replaced the old one, or }the sum stays 0 (nothing is added, or only to a copy "
+     "of it){?unfetched|, or the host reads it {?unseen|before the kernel has added to it or }after it was "
      "reset}{?own|, or the formula turns it into 0}{?check_kernel|. Or nothing was ever added to the sum}}}",
      {"{?asked|the order in main: {asked} before copy_field}",
       "{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
