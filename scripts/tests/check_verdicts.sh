@@ -264,6 +264,12 @@ test_nvcc() {
   expect '^  idx is only for the CPU: write __host__ __device__ before it \(line [0-9]+\)\.$' "a kernel that calls a function of the host"
   expect_no "^$|.{81}" "a kernel that calls a function of the host"
 
+  sed 's/^    const double change = /    __shared__ double tile[7000];\n    tile[threadIdx.x] = n;\n&/' \
+    "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
+  check 1 "too much shared memory" STEP=04 BACKEND=cpu
+  expect 'a kernel has at most 48 KiB of static shared memory' "too much shared memory"
+  expect '^04_jacobi_kernel: does not compile; begin with the first error above$' "too much shared memory"
+
   # An nvcc that stops to work is not the learner's mistake. (What the solution may not use either, it refuses, too.)
   printf '#!/bin/sh\ncase " $* " in *" -ptx "* | *" -cubin "*) echo "nvcc fatal: no licence" >&2 && exit 1 ;; esac\n' \
     >"$temp/nvcc"

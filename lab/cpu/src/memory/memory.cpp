@@ -350,6 +350,9 @@ static cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cud
   std::vector<Use> uses;
   add_use(to, bytes, true, &uses);
   add_use(from, bytes, false, &uses);
+  if (is_capturing(stream) && !find_allocation(to)) {
+    uses.push_back({nullptr, true, static_cast<const char*>(to), bytes});
+  }
   auto run = [=, read_now = std::move(read_now)] {
     std::memmove(to, read_now.empty() ? from : read_now.data(), bytes);
     note_copy(to, from, bytes);

@@ -509,7 +509,16 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (auto e = check(exec)) return e;
   note("handed over", "graph");
+  // On the stack what lies below this frame belonged to functions that have returned.
+  constexpr std::ptrdiff_t kNear = 64 * 1024;
+  const char* frame = static_cast<const char*>(__builtin_frame_address(0));
   for (const auto& work : exec->work) {
+    for (const Use& use : work->uses) {
+      if (!use.memory && use.begin < frame && frame - use.begin < kNear) {
+        fail(report("ended_variable", work->where), "copies to a local variable of a function ",
+             "that had returned when the graph was launched");
+      }
+    }
     if (auto e = enqueue(stream, work->where, work->run, work->uses, work->what)) return e;
   }
   return cudaSuccess;

@@ -14,7 +14,7 @@ struct Origin;
 
 /// Memory that a piece of work uses: all of an allocation (a kernel), or some bytes of it (a copy).
 struct Use {
-  const Allocation* memory;
+  const Allocation* memory;  // null: the host's own, which a captured copy writes
   bool writable;
   const char* begin = nullptr;  // null: all of it
   std::size_t bytes = 0;

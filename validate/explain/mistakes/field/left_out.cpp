@@ -94,9 +94,11 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
         threads + lines.classes.size() != kBlock) {
       return nullptr;
     }
-    const std::string product = std::string("threadIdx.") + (of_rows ? "y*" : "x*");
+    const std::string code = code_only(look.evidence.source), letter = of_rows ? "y" : "x";
+    const std::string thread = "threadIdx." + letter, block = "blockDim." + letter;
     answer->with("threads", threads)
-        .with("product", code_only(look.evidence.source).find(product) != std::string::npos);
+        .with("product", code.find(thread + "*" + block) != std::string::npos ||
+                             code.find(block + "*" + thread) != std::string::npos);
     return "threads_have_one_point_each";
   }
   const int blocks = (look.n + kBlock - 1) / kBlock, reached = lines.at.front();

@@ -223,6 +223,11 @@ const Family kCallMistakes = {
      "line {line} adds to a variable that each thread has for itself: what the threads add goes nowhere else",
      {"how the sum gets there: by its address (double* sum), through every function on the way. A parameter by value "
       "(double sum) is a copy, and so is double own = *sum"}},
+    {"copy_to_an_ended_variable", kForbidden, kAnyProgram, finding,
+     "a graph copies to a local variable (line {line}), and is launched when the function of that variable has "
+     "returned: the variable is gone",
+     {"where the host's sum of a pass is: memory that stays until the last launch has ended, as that of "
+      "cudaMallocHost, one place for each pass in flight"}},
     {"more_bytes_than_there_is_room", kForbidden, kAnyProgram, finding,
      "line {line} copies or fills more than there is room for: {detail}",
      {"{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of "

@@ -192,7 +192,10 @@ Answer shared_sum(const Found& found) {
       code_at(found.source, report.line).find("+=") == std::string::npos) {
     return found.answer("shared_place_is_written_twice").with("place", report.array);
   }
+  const std::string &one = report.thread, &other = report.other_thread;  // x,y,z
+  const bool one_row = one.substr(one.find(',') + 1) == other.substr(other.find(',') + 1);
   return found.answer("shared_sum_without_a_barrier")
+      .with("warp", one_row && std::atoi(one.c_str()) / 32 == std::atoi(other.c_str()) / 32)
       .with("sum", report.array.empty() ? "shared memory" : report.array)
       .with("lines", both_lines(report))
       .with("of_cub", found.words.has(kBlockSum) && !of_array &&
@@ -256,6 +259,7 @@ Answer answer_for(const Found& found) {
       {"shape", "block_of_another_shape"},
       {"misaligned", "misaligned_floats"},
       {"refused", "refused_launch_is_not_checked"},
+      {"ended_variable", "copy_to_an_ended_variable"},
       {"own_variable", "sum_by_value"}};
   const auto rule = kRules.find(report.kind);
   if (rule == kRules.end()) return answer_of_call(found);
@@ -473,7 +477,8 @@ const Family kFindingMistakes = {
      "so a part of the sum is lost or read too early",
      {"{?of_cub|__syncthreads() between two uses of cub's temporary storage: one reduction ends before the next one "
       "begins|__syncthreads() between setting a shared sum to 0, adding to it, and reading it; in a tree after each "
-      "round}"}},
+      "round{?warp|; where one warp goes on alone, in an `if`, __syncwarp() in its place, also between reading and "
+      "writing}}"}},
     {"race_in_shared_memory", kHarmless, kAnyProgram, finding,
      "a race: one thread of a block writes {place}, another one reads it, at {lines}, and no barrier says which of "
      "them comes first",

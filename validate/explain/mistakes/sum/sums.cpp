@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -19,18 +20,24 @@ bool any_is_none(const SumLook& look) {
                      [](const Sweep& s) { return std::isnan(s.found); });
 }
 
-bool is_fill(const Queued& work) {
-  return !work.launch && work.call.find("Memset") != std::string::npos && !work.arguments.empty();
-}
-
-bool is_copy_to_host(const Queued& work) {
+bool is_copy(const Queued& work, const std::string& direction) {
   return !work.launch && work.call.find("Memcpy") != std::string::npos &&
-         work.arguments.size() > 3 && work.arguments[3] == "cudaMemcpyDeviceToHost";
+         work.arguments.size() > 3 && work.arguments[3] == "cudaMemcpy" + direction;
 }
 
-/// A sum that is set to 0 after it is added to, and before it is copied to the host.
+/// Whether it replaces what is in its first argument, if that is a sum: a single value.
+bool is_fill(const Queued& work) {
+  const bool sets = !work.launch && work.call.find("Memset") != std::string::npos;
+  return (sets && !work.arguments.empty()) ||
+         (is_copy(work, "HostToDevice") && work.arguments[2].rfind("sizeof", 0) == 0 &&
+          work.arguments[2].find('*') == std::string::npos);
+}
+
+/// A sum that is set to 0 (or copied to) after it is added to, and before it is copied to the host;
+/// or copied to the host before it is added to.
 Answer order_of_sum(const Evidence& evidence) {
   const std::vector<Queued> all = queued_in(evidence.source);
+  const std::string code = code_only(evidence.source);
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!is_fill(all[k])) continue;
     const std::string& sum = all[k].arguments[0];
@@ -43,17 +50,44 @@ Answer order_of_sum(const Evidence& evidence) {
       const std::vector<std::string>* given = beside(at) ? &all[at].arguments : nullptr;
       return given && all[at].launch && std::count(given->begin(), given->end(), sum) > 0;
     };
+    const bool behind = k > 0 && adds(k - 1);
+    const bool copied =
+        beside(k + 1) && is_copy(all[k + 1], "DeviceToHost") && all[k + 1].arguments[1] == sum;
     // A launch that comes right after the two is what comes too late, and not the copy.
-    const bool copied = beside(k + 1) && is_copy_to_host(all[k + 1]) &&
-                        all[k + 1].arguments[1] == sum && !adds(k + 2);
-    if (!copied && (k == 0 || !adds(k - 1))) continue;
+    const bool early = copied && !behind && adds(k + 2);
+    const std::string stream = all[k].arguments.size() > 3 ? all[k].arguments[3] : "";
+    const bool apart = all[k].call == "cudaMemsetAsync" && adds(k + 1) &&
+                       code.find("NonBlocking") != std::string::npos &&
+                       code.find("Synchronize(" + stream) == std::string::npos &&
+                       code_at(evidence.source, all[k + 1].line).find(stream) == std::string::npos;
+    if (!copied && !behind && !apart) continue;
     return Answer("sum_is_reset_too_early")
-        .with("line", all[k].line)
-        .with("copied", copied)
-        .with("other", all[copied ? k + 1 : k - 1].line)
+        .with("line", all[early ? k + 2 : k].line)
+        .with("copied", copied && !early)
+        .with("early", early)
+        .with("apart", apart ? stream : "")
+        .with("wrong_way", is_copy(all[k], "HostToDevice"))
+        .with("other", all[copied || apart ? k + 1 : k - 1].line)
         .with("sum", sum);
   }
   return {};
+}
+
+/// A sum by cub::DeviceReduce, which adds up nothing if it is not given the memory that it asks
+/// for; or only n values.
+Answer device_reduce(const SumLook& look) {
+  static const std::regex call(R"(DeviceReduce::\w+\((\w+),[^,;]*,[^,;]*,[^,;]*,([^,;)]*))");
+  const std::string code = code_only(look.evidence.source);
+  std::smatch last;
+  for (std::sregex_iterator at(code.begin(), code.end(), call), end; at != end; ++at) last = *at;
+  if (last.empty()) return {};
+  const std::string memory = last[1];
+  const bool asks = memory == "nullptr" || memory == "NULL" || memory == "0" ||
+                    code.find("&" + memory + ",", last.position()) != std::string::npos;
+  const bool row = last[2] == "n" && look.explained([](const Sweep&) { return 0.0; });
+  return Answer(asks || row)
+      .with("line", lines_with("DeviceReduce::", look.evidence.source).back())
+      .with("asks", asks);
 }
 
 Answer four_bytes(const SumLook& look) { return half_a_sum(look.evidence.source, true); }
@@ -102,13 +136,20 @@ Answer once_only(const SumLook& look) {
   return Answer(again || all_are(0) ? "sum_is_computed_once" : nullptr).with("again", again);
 }
 
-/// Whether kernels are there, and none of them adds anything up.
+/// Whether kernels are there, and none of them adds anything up, or to anything.
 bool adds_nothing(const std::string& source) {
+  static const std::regex pointer(R"(double\*(?:__restrict__)?(\w+)(?=[,)]))");
   bool any = false;
   for (const Function& function : functions_in(source)) {
     if (!function.is_kernel) continue;
     any = true;
     const std::string code = code_of(function, source);
+    bool given = false, used = false;
+    for (std::sregex_iterator at(code.begin(), code.end(), pointer), end; at != end; ++at) {
+      given = true;
+      used |= std::regex_search(at->suffix().str(), std::regex("\\b" + (*at)[1].str() + "\\b"));
+    }
+    if (given && !used) continue;
     for (const char* adds : {"atomic", "+=", "Reduce", "sum="}) {
       if (code.find(adds) != std::string::npos) return false;
     }
@@ -122,7 +163,20 @@ Answer same_or_late(const SumLook& look) {
   if (look.explained([](const Sweep&) { return 0.0; })) {
     if (const Answer order = order_of_sum(look.evidence); order.known()) return order;
     if (look.has(kKernels) && adds_nothing(look.evidence.source)) return Answer("nothing_is_added");
-    return Answer("residuals_are_zero");
+    // What the source tells is no possibility any more.
+    static const std::regex late(
+        R"(copy_field\(f_old,f_new[^;]*;[^{}]*?(\w+)\((f_new,f_old|f_old,f_new)[^{}]*record\()");
+    const std::string code = code_only(look.evidence.source);
+    const auto says = [&](const char* words) { return code.find(words) != std::string::npos; };
+    std::smatch call;
+    std::regex_search(code, call, late);
+    return Answer("residuals_are_zero")
+        .with("asked", call.str(1))
+        .with("of_new", says("change=value-f_new"))
+        .with("other", !says("change=value-"))
+        .with("unseen", !look.evidence.patient.watched)
+        .with("unfetched", look.has(kKernels) && !says("cudaMemcpyDeviceToHost"))
+        .with("own", !says("std::sqrt(squares/(double(n)*n))"));
   }
   if (const Answer once = once_only(look); once.known()) return once;
   if (const Answer twice = repeated(look); twice.known()) return twice;
@@ -224,24 +278,38 @@ const Family kSumMistakes = {
       "{?computed|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large for "
       "an int}"}},
     {"sum_is_reset_too_early", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0: line {line} resets {sum} {?copied|before line {other} copies it to the host|after the "
-     "kernel of line {other} has added to it, and before the host reads it}",
-     {"the order: first the {?copied|copy at line {other}, then the fill|fill at line {line}, then the launch}"}},
+     "every residual is 0: line {?early|{other} copies {sum} to the host before the kernel of line {line} has added to "
+     "it|{line} {?wrong_way|copies to {sum}, in place of what the kernel of line {other} has added|resets {sum} "
+     "{?copied|before line {other} copies it to the host|{?apart|in the stream {apart}, for which the kernel of line "
+     "{other} does not wait|after the kernel of line {other} has added to it, and before the host reads it}}}}",
+     {"{?wrong_way|line {line}: a copy to the host has the host's address first, then {sum}, and "
+      "cudaMemcpyDeviceToHost|{?apart|the streams: a fill in the one of the launch comes before the kernel|the order: "
+      "first the {?copied|copy at line {other}, then the fill|{?early|launch at line {line}, then the copy|fill at "
+      "line {line}, then the launch}}}}"}},
+    {"device_reduce_adds_nothing", Strength::kForbidden, with(kDeviceReduce), of_sum<device_reduce>,
+     "the field is right; the residual is not: {?asks|cub::DeviceReduce is only asked how much memory it needs (line "
+     "{line}), and adds up nothing|line {line} adds up only n values, those of the first row; there are n * n}",
+     {"{?asks|the second call, behind the cudaMalloc of as many bytes: the same with that memory as its first "
+      "argument|the number of values at line {line}}"}},
     {"nothing_is_added", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "the field is right; the residual is 0, because no kernel adds to the sum yet",
-     {"the end of {sweep}: each thread adds its point's change * change to the sum that all threads share, by "
-      "atomicAdd"}},
+     "the field is right; the residual is 0, because no kernel adds to the sum{?block_sum|: each block has one of its "
+     "own, and nobody adds it to that of all| yet}",
+     {"the end of {sweep}: {?block_sum|the first thread of each block adds the block's sum|each thread adds its "
+      "point's change * change} to the sum that all {?block_sum|blocks|threads} share, by atomicAdd"}},
     {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0, though the field changes. Either the change is computed after the new value has replaced "
-     "the old one, or the sum stays 0 (nothing is added, or only to a copy of it), or the host reads it before the "
-     "kernel has added to it or after it was reset, or the formula turns it into 0{?check_kernel|. Or nothing was ever "
-     "added to the sum}",
-     {"{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
+     "every residual is 0, though the field changes: {?asked|main calls {asked} after copy_field, when both fields are "
+     "the same|{?of_new|the change is computed after the new value has replaced the old one|{?other|the change is "
+     "computed after the new value has replaced the old one, or }the sum stays 0 (nothing is added, or only to a copy "
+     "of it){?unfetched|, or the host reads it {?unseen|before the kernel has added to it or }after it was "
+     "reset}{?own|, or the formula turns it into 0}{?check_kernel|. Or nothing was ever added to the sum}}}",
+     {"{?asked|the order in main: {asked} before copy_field}",
+      "{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
       "before each check (with --check-every 1 for each)}",
-      "{?!strips|{change_line}: value minus the old field's point}",
-      "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; what the host reads "
-      "of it when the sweep has ended; and {formula}: an integer divided by an integer loses its "
-      "fraction", "{?strips|{change_line}: value minus the old field's point}"}},
+      "{?of_new|{change_line}: value minus the old field's point}",
+      "{?!asked|{?!of_new|what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; "
+      "what the host reads of it when the sweep has ended{?own|; and {formula}: an integer divided by an integer loses "
+      "its fraction}}}",
+      "{?other|{?!asked|{?!strips|{change_line}: value minus the old field's point}}}"}},
     {"sum_is_computed_once", Strength::kShape, kAnyProgram, of_sum<same_or_late>,
      "the field is right, and so is the first residual; all others are {?again|the first one again|0}: the sum is "
      "computed once only",
