@@ -293,7 +293,7 @@ const Family kSumMistakes = {
       "argument|the number of values at line {line}}"}},
     {"nothing_is_added", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "the field is right; the residual is 0, because no kernel adds to the sum{?block_sum|: each block has one of its "
-     "own, and nobody adds it to that of all| yet}",
+     "own, which is not added to that of all| yet}",
      {"the end of {sweep}: {?block_sum|the first thread of each block adds the block's sum|each thread adds its "
       "point's change * change} to the sum that all {?block_sum|blocks|threads} share, by atomicAdd"}},
     {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
