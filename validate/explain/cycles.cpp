@@ -191,8 +191,10 @@ Diagnosis diagnose_cycle_sum(const Case& run, double found, double of_before, do
   const auto is = [&](double value) { return std::fabs(found - value) <= 1e-3 * value; };
   if (is(of_after)) return say(Answer("residual_of_the_field_after"), run, patient);
   const char* const what =
-      is(4 * of_before) ? "four times as large as it should be: it is that of the defect, and "
-                          "a sweep would change a point by a quarter of that"
+      is(4 * of_before)   ? "four times as large as it should be: it is that of the defect, and "
+                            "a sweep would change a point by a quarter of that"
+      : is(2 * of_before) ? "twice as large as it should be: a factor 1/4 under the root only "
+                            "halves it"
       : is(of_before * run.n)     ? "not divided by n"
       : is(of_before * of_before) ? "the mean of the squares; its root is missing"
                                   : nullptr;

@@ -219,10 +219,12 @@ class CycleCheck {
     check_.progress("looking for the cause");
     if (look_ends_) look_ends_();
     if (unwanted_ && *unwanted_) throw Decided();
-    Diagnosis diagnosis = diagnose(run.n == kLeastN ? run.n : looked_at(run.n), error);
+    const bool small = run.n > kLeastN && run.n < kLeastMeasuredN && right_.count(kFirstN) > 0;
+    Diagnosis diagnosis;
+    if (!small) diagnosis = diagnose(run.n == kLeastN ? run.n : looked_at(run.n), error);
     const int right = right_.empty() ? run.n : *right_.rbegin();
-    if (diagnosis.rule().empty() && right < run.n) {
-      Answer answer("cycle_wrong_on_large_grids");
+    if (diagnosis.rule().empty() && (small || right < run.n)) {
+      Answer answer(small ? "cycle_wrong_on_small_grids" : "cycle_wrong_on_large_grids");
       diagnosis = say(answer.with("n", run.n).with("right", right), {}, patient_);
     }
     std::vector<std::string> lines = diagnosis.lines();

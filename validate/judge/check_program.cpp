@@ -90,11 +90,17 @@ std::vector<std::string> check_stopping(const Run& trial, const Case& run,
             made < kMeets ? "  Look at the loop's condition, and what the residual is before it."
                           : "  Look at the loop's condition: is it this sweep's residual?"};
   }
-  if (compare_residuals(expected, trial.record.residuals, run.n).kind ==
-      ResidualComparison::kWrong) {
-    return {"its residuals are not those of the same run without --tolerance"};
+  const ResidualComparison compared = compare_residuals(expected, trial.record.residuals, run.n);
+  if (compared.kind != ResidualComparison::kWrong) return {};
+  std::vector<std::string> lines = {
+      "its residuals are not those of the same run without --tolerance"};
+  describe_residual(compared, &lines);
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    if (std::fabs(compared.found - expected[k]) > 1e-9 * expected[k]) continue;
+    lines.push_back(format("  that is the residual of iteration %zu", k + 1));
   }
-  return {};
+  lines.push_back("look at: what is recorded when the loop ends, and whether it is that sweep's");
+  return lines;
 }
 
 /// A check under way: the runs that are left, and what those before them say together.
@@ -286,28 +292,40 @@ class Judgement {
     if (unwanted_ || verdict_.cannot_run(trial)) throw Decided();
     const std::vector<std::string> lines =
         check_stopping(trial, *to_tolerance_, expected_, sparse_);
+    if (!lines.empty() && trial.error.empty() && trial.record.iterations < kMeets) {
+      const int each = trial.record.residuals.front().iteration;
+      const int stop = (kMeets + each - 1) / each * each;
+      if (ends_with(stop)) {
+        wrong(*to_tolerance_,
+              {{format("it stops in iteration %d, as it should, but does not record that residual",
+                       stop),
+                "look at: run.record in the loop of main: nothing ends the loop before it"}});
+      }
+    }
     if (!lines.empty()) wrong(*to_tolerance_, {lines});
     judge_field_at_the_stop(trial.record.iterations);
   }
 
-  /// The field with which it stops has had all sweeps, too.
-  void judge_field_at_the_stop(int made) {
+  /// Whether the field with which the run to a tolerance ends is that of so many sweeps.
+  bool ends_with(int sweeps) {
     const Case& run = *to_tolerance_;
     std::vector<float> field;
     std::string error;
     if (!read_field(folder_.path() + "/to_tolerance", run.n, &field, &error)) wrong(run, {{error}});
-    const auto is_after = [&](int sweeps) {
-      return compare_with_right(run, sweeps, field).kind != FieldComparison::kWrong;
-    };
-    if (is_after(made)) return;
+    return compare_with_right(run, sweeps, field).kind != FieldComparison::kWrong;
+  }
+
+  /// The field with which it stops has had all sweeps, too.
+  void judge_field_at_the_stop(int made) {
+    if (ends_with(made)) return;
     std::vector<std::string> lines = {
         format("it stops in iteration %d, as it should, but its field is not that of %d sweeps",
                made, made)};
-    if (is_after(made - 1)) lines[0] += ": the last one is missing";
+    if (ends_with(made - 1)) lines[0] += ": the last one is missing";
     lines.push_back(
         "look at: what follows a sweep (a copy, or a swap, that makes the new field the old one): "
         "it has to be done before the loop ends, after the last sweep, too");
-    wrong(run, {lines});
+    wrong(*to_tolerance_, {lines});
   }
 
   void say_right() {

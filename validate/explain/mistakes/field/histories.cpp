@@ -62,6 +62,14 @@ Answer several_sweeps(const FieldLook& look) {
   return {};
 }
 
+/// Whether a pass of two sweeps is right, as it is if only an odd number of them goes wrong.
+bool two_at_once_are_right(const FieldLook& look) {
+  Case two = look.evidence.wrong.run;
+  two.check_every = two.iterations = 2;
+  const auto seen = look.has(kChecks) ? look.evidence.patient.ask(two) : nullptr;
+  return seen && agree(look.sweeps.after(2), seen->field, look.n, 2);
+}
+
 /// Each iteration does the same: the field never changes at all, or is always that of one sweep.
 Answer stands_still(const FieldLook& look) {
   if (!predicts(look, old_start) && !predicts(look, first_sweep)) return {};
@@ -69,6 +77,7 @@ Answer stands_still(const FieldLook& look) {
   if (first == 0 && second == 0) return Answer("no_sweep_is_made");
   if (!look.residual_is_right(1) || !same_residual(second, first)) return {};
   return Answer("new_field_never_becomes_old")
+      .with("odd", two_at_once_are_right(look))
       .with("by_bytes", look.has(kMemcpy) && !look.words.launches_copy());
 }
 
@@ -105,10 +114,14 @@ const Family kHistoryMistakes = {
      {"{never_launched}{?passes|; and whether sweeps are still performed when fewer are left than a pass has}; then "
       "whether the new field becomes the old one"}},
     {"new_field_never_becomes_old", Strength::kHistory, kAnyProgram, of_field<stands_still>,
-     "every iteration repeats the first: the new field never becomes the old one. {?swaps|The swap is missing, or it "
-     "exchanges something else, or something undoes it (a second swap, a copy that was left)|Either the copy is "
-     "missing, or it goes the wrong way, or it reaches no point of the interior}",
-     {"{?swaps|whether {handover} comes after each {?passes|pass|sweep}, and exchanges main's own pointers|the call in "
+     "{?odd|a pass of an even number of sweeps is right. One of an odd number loses its last sweep (so with "
+     "--check-every 1 each pass repeats the first)|every iteration repeats the first: the new field never becomes the "
+     "old one. {?swaps|The swap is missing, or it exchanges something else, or something undoes it (a second swap, a "
+     "copy that was left)|Either the copy is missing, or it goes the wrong way, or it reaches no point of the "
+     "interior}}",
+     {"{?odd|where the last sweep of a pass leaves its values: after an odd number of sweeps in the other one of the "
+      "two fields{?tile| (or of a tile's two buffers, so which of these is stored)}}",
+      "{?swaps|whether {handover} comes after each {?passes|pass|sweep}, and exchanges main's own pointers|the call in "
       "the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n "
       "* n * sizeof(float) bytes|{?copy_kernel|all points (its grid, its bounds; a single index ends at n * n). A "
       "function that gets pointers by value and swaps them only swaps its own copies|all points}}}"}},

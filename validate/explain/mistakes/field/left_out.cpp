@@ -75,6 +75,8 @@ const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answe
            (lines.at.size() <= 2 && (lines.at.front() == 1 || lines.at.back() == lines.n - 2));
   };
   if (!near_an_end(pattern.columns) || !near_an_end(pattern.rows)) return nullptr;
+  // Several rows at the end of all marches may be those of a warp that is not there.
+  if (look.has(kStrips) && pattern.rows.at.size() > 1) answer->with("launch", true);
   return "bounds_leave_out_lines";
 }
 
@@ -132,7 +134,15 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
   // What happens later only was right before.
   if (later) answer.with("iteration", look.first);
   const bool draw = look.pattern.kind == Pattern::kOther && !answer.has("same");
-  if (draw) answer.with("draw", true).as(Strength::kSymptom);
+  if (draw) answer.with("draw", true);
+  // Old values in lines without any order may be those that a thread reads before they are written.
+  const auto no_order = [](const Lines& lines) {
+    const std::vector<int>& some = lines.classes;
+    return lines.kind == Lines::kOther ||
+           (!some.empty() && some.back() - some.front() >= static_cast<int>(some.size()));
+  };
+  const bool disorder = no_order(look.pattern.rows) || no_order(look.pattern.columns);
+  if (draw || (disorder && race.is_race() && !race.both_write())) answer.as(Strength::kSymptom);
   if (answer.has("same")) {
     answer.rule = "both_indices_of_one";
   } else if (const char* end = left_out_at_an_end(look, on_gpu, &answer)) {
@@ -201,7 +211,8 @@ const Family kLeftOutMistakes = {
      {kLaunch}},
     {"bounds_leave_out_lines", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}",
-     {"{?of_strips|{bounds}|the bounds of i and j in {?by_sweep|{sweep}|{copy}}{?both| and in copy_field}: "
+     {kLaunch,
+      "{?of_strips|{bounds}|the bounds of i and j in {?by_sweep|{sweep}|{copy}}{?both| and in copy_field}: "
       "{?by_sweep|the interior is 1 to n - 2|it goes over all points, 0 to n - 1}{?on_gpu|; and the launch in "
       "{?by_sweep|{host}|copy_field}{?both| and in copy_field}: whether it has a thread for each of them}}"}},
     {"threads_have_one_point_each", Strength::kModel, with(kKernels), of_field<kept_values>,

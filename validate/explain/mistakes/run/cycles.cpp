@@ -29,6 +29,11 @@ const Family kCycleMistakes = {
      "at n = {right} it is right, and at n = {n} wrong",
      {"a thread that computes several points, as many only on a large level: where its rows begin, and what it hands "
       "on from one row to the next", "whether the blocks of each launch cover the whole level"}},
+    {"cycle_wrong_on_small_grids", Strength::kShape, kAnyProgram, nullptr,
+     "at n = {right} it is right, and at n = {n}, which has few levels, wrong",
+     {"the loops over the levels: each goes as far as the last level, of 3 points per side, and only that one is "
+      "solved as a single point",
+      "a launch grid, a loop or an index that is not right for a level of a few points"}},
     {"defect_of_floats", Strength::kShape, kAnyProgram, nullptr,
      "the cycles reduce the error, but not below {error} (relative to the largest value). A float has too few digits: "
      "the defect is a small difference of large values",

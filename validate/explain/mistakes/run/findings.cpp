@@ -105,8 +105,9 @@ Answer starting_values(const Found& found) {
   const Report& report = found.report;
   const std::string launch = between(report.words, "launched at ", ",");
   const std::size_t colon = launch.rfind(':');
-  if (colon == std::string::npos || report.has("freed")) return {};
-  return Answer("starting_value_beyond_the_grid")
+  if (colon == std::string::npos) return {};
+  return Answer(report.has("freed") ? "starting_values_are_freed"
+                                    : "starting_value_beyond_the_grid")
       .with("line", launch.substr(colon + 1))
       .with("place", report.index)
       .as(Strength::kForbidden);
@@ -256,6 +257,8 @@ Answer answer_for(const Found& found) {
       {"barrier", "barrier_is_not_reached_by_all"},
       {"shuffle", "barrier_is_not_reached_by_all"},
       {"host_early", "host_does_not_wait"},
+      {"lane", "lane_takes_no_part"},
+      {"mask", "lane_takes_no_part"},
       {"shape", "block_of_another_shape"},
       {"misaligned", "misaligned_floats"},
       {"refused", "refused_launch_is_not_checked"},
@@ -341,6 +344,13 @@ const Family kFindingMistakes = {
      "returned before, or an `if` or a loop leads them around it",
      {"each `return`, `if` and loop before line {line}: threads without a point skip their work, not the "
       "{?barrier|barrier (a cub reduction has barriers inside)|shuffle}"}},
+    {"lane_takes_no_part", kForbidden, kAnyProgram, finding,
+     "at line {line} {?detail|a lane asks for the value of lane {detail}, which takes no part in the shuffle|a lane "
+     "calls a shuffle, and its own bit is not in the mask}",
+     {"the mask, the first argument at line {line}: a bit for each lane of the warp that takes part, which is ~0u "
+      "(0xffffffff) for all 32",
+      "{?detail|the lane that is asked for: 0 to 31, and if a block's threads are no multiple of 32, its last warp has "
+      "fewer}"}},
     {"block_of_another_shape", kForbidden, kAnyProgram, finding,
      "at line {line} {detail}",
      {"the block's shape in the launch in {host}, and the numbers of threads along x and y that cub::BlockReduce is "
@@ -430,6 +440,10 @@ const Family kFindingMistakes = {
       "included, }and in the same place (cudaMemset and cudaMemcpy count bytes, and a float has sizeof(float) of them)",
       "{?levels|whether u, r and e of every level, also of the last one, are set before a kernel reads them|if "
       "pointers are exchanged: whether both fields got starting values. A kernel's f_old is each of them in turn}"}},
+    {"starting_values_are_freed", kForbidden, kAnyProgram, finding,
+     "the kernel launched at line {line} reads starting values whose memory is freed already",
+     {"the lab::StartOnGpu whose value() the kernel is given: a variable of the function that launches the kernel, "
+      "which lives until the kernel has ended (without a name it is gone at the end of its own line)"}},
     {"starting_value_beyond_the_grid", kHarmless, kAnyProgram, finding,
      "the kernel launched at line {line} asks for the starting value of a point beyond the grid: start(i, j) has "
      "values for i and j from 0 to n - 1",

@@ -82,7 +82,10 @@ Answer boundary_in_between(const FieldLook& look) {
   });
   const int sides = static_cast<int>(std::count(alone, alone + 4, true));
   if (!all_near || sides == 0) return {};
+  // Means of four never exceed the starting values, whatever the boundary keeps of them.
   return Answer("boundary_between_two_sweeps")
+      .with("large", largest_of(look.found) > 100 * largest_of(look.start_old))
+      .with("sweeps", sweeps)
       .with("where", sides_in_words(alone))
       .with("several", sides % 4 > 1);
 }
@@ -209,10 +212,12 @@ const Family kPassMistakes = {
      {"the factor by which the values of a pass are multiplied at its end: 1/4 for each of its sweeps, which is 1 / "
       "2^(2 * kSweeps)"}},
     {"boundary_between_two_sweeps", Strength::kShape, without(kGraph), of_pass<boundary_in_between>,
-     "In a pass of several, only points next to {where} are wrong: in one of the sweeps in between, {where} "
-     "{?several|do not keep their values, or the points next to them keep theirs|does not keep its values, or the "
-     "points next to it keep theirs}",
-     {"where the boundary's points keep their values, and only they: after every sweep of a pass, not only after the "
+     "In a pass of several, only points {?large|within {sweeps} points of|next to} {where} are wrong: in one of the "
+     "sweeps in between, {where} {?several|do not keep their values, or the points next to them keep theirs|does not "
+     "keep its values, or the points next to it keep theirs}",
+     {"{?large|which values the boundary's points keep: those of the same sweep as the row's new values (the old row "
+      "of the level that computes it), times the same factor}",
+      "where the boundary's points keep their values, and only they: after every sweep of a pass, not only after the "
       "last one; each sweep is one row behind the previous one"}},
     {"strips_keep_too_many_columns", Strength::kShape, without(kGraph), of_pass<ends>,
      "In a pass of several, only {lines} wrong: they lie where two strips meet. With each sweep one more column at "

@@ -92,6 +92,8 @@ Answer describe_part(const SumLook& look, const Part& part, char letter) {
                                               : "only_some_lines_are_in_the_sum");
   answer.with("lines", lines_words(part, letter)).with("are", one ? "is" : "are").with(of, true);
   if (rank >= 0) answer.with("rank", rank);
+  answer.with("strip",
+              letter == 'i' && part.period == 0 && !look.words.has_any(kBlockSum | kPasses));
   return answer.with("periodic", part.period > 0);
 }
 
@@ -195,8 +197,10 @@ Answer single_precision(const SumLook& look) {
 // clang-format off
 const char* const kWhoseLines =
     "{?loops|where the sum is set to 0 in jacobi_sweep (once, before both loops), and where it is added to}{?lane|what "
-    "a lane adds to its own sum: the changes of all four of its points}{?lanes|how the lanes of a warp (threadIdx.x) "
-    "contribute their part: {?shuffles|a shuffle's offsets are 16, 8, 4, 2, 1|a sum over threads that halves its "
+    "a lane adds to its own sum: the changes of all four of its points}{?lanes|{?strip|if these "
+    "columns are whole strips, who adds a warp's sum: the first lane of every warp, whatever its threadIdx.y is. Else "
+    "}how the lanes of a warp (threadIdx.x) contribute their part: {?shuffles|a shuffle's offsets are 16, 8, 4, 2, 1|a "
+    "sum over threads that halves its "
     "distance goes on down to 1}}{?warps|how the warps of a block (threadIdx.y) contribute their "
     "part{?!block_sum|{?!shuffles| (a sum over threads that halves its distance begins with half of the block's)}}, "
     "and a thread all of its points: its own sum is 0 before the first of "
