@@ -292,7 +292,8 @@ class Judgement {
     if (unwanted_ || verdict_.cannot_run(trial)) throw Decided();
     const std::vector<std::string> lines =
         check_stopping(trial, *to_tolerance_, expected_, sparse_);
-    if (!lines.empty() && trial.error.empty() && trial.record.iterations < kMeets) {
+    if (!lines.empty() && trial.error.empty() && !trial.record.residuals.empty() &&
+        trial.record.iterations < kMeets) {
       const int each = trial.record.residuals.front().iteration;
       const int stop = (kMeets + each - 1) / each * each;
       if (ends_with(stop)) {
