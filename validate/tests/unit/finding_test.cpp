@@ -108,7 +108,7 @@ TEST(ReportTest, comes_back_from_its_file_as_it_was) {
 TEST(FindingTest, what_is_no_finding) {
   EXPECT_FALSE(found_in(Report{""}).known());
   EXPECT_FALSE(found_in(report("other", 0)).known());
-  const Finding other = found_in(report("mask", 72));
+  const Finding other = found_in(report("plain_launch", 72));
   EXPECT_TRUE(other.known());
   EXPECT_FALSE(diagnosis_of(other.report).known());
 }
