@@ -23,7 +23,7 @@ from labtools.files import BUILD, ROOT, by_cycles, steps
 from labtools.process import fail, must_write, warn
 from labtools.table import Table
 from page.own import own_section
-from page.parts import find_table, style, text, when, whole
+from page.parts import find_table, style, text, whole
 from page.sections import (bandwidth_section, kernels_section, ladder_section, roofline_section, scaling_section,
                            solution_section)
 
@@ -72,7 +72,7 @@ def main():
     ladder_html = shown(ladder_section, ladder, listed, tiles)
     if ladder:
         tiles.append(("measured on", ladder.fact("gpu", "no GPU").replace("NVIDIA ", ""),
-                      f"{when(ladder)}, {ladder.name().rpartition('/')[0]}"))
+                      f"{ladder.fact('date', 'no date')}, {ladder.name().rpartition('/')[0]}"))
     tables = [table for table in (ladder, roofline, kernels, scaling, bandwidth) if table]
     if ceilings and bandwidth and ceilings.path != bandwidth.path:
         tables.append(ceilings)

@@ -94,11 +94,12 @@ for ranks in 65 99999 2,65; do
   bad_verb "RANKS=$ranks: at most 64 on one machine; LAB_MPIRUN says" check STEP=14 WHICH=solution RANKS="$ranks"
 done
 bad_verb "RESULTS=$temp/file/results: cannot be written" run RESULTS="$temp/file/results"
-bad_verb 'STEPS=42: there is no such step' run STEPS=42 RESULTS="$temp/results"
-bad_verb 'STEPS=[*]: there is no such step' run STEPS='*' RESULTS="$temp/results"
-bad_verb 'STEPS=04;touch: there is no such step' run STEPS="04;touch $temp/pwned" RESULTS="$temp/results"
+bad_verb 'STEPS=42: there is no such step' run STEPS=42
+bad_verb 'STEPS=[*]: there is no such step' run STEPS='*'
+bad_verb 'STEPS=04;touch: there is no such step' run STEPS="04;touch $temp/pwned"
 bad_verb 'BASELINE=99: must be previous' nsys STEP=05 BASELINE=99
-bad_verb 'STEPS=,: names no step' run STEPS=, RESULTS="$temp/results"
+bad_verb 'STEPS=,: names no step' run STEPS=,
+bad_verb 'RESULTS=.*: a ladder of some steps is only printed; leave out STEPS, or RESULTS' run STEPS=04 RESULTS="$temp/results"
 bad_verb 'WICH: there is no such variable \(make help\)' check STEP=01 WICH=solution
 bad_verb 'GPU: there is no such variable \(make help\)' check STEP=01 GPU=1
 bad_verb 'nowhere.cu: cannot be read' trace FILE=nowhere.cu ARGS='run MODE=fast *'

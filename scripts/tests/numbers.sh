@@ -79,12 +79,6 @@ test_tables() {
   expect '^exercises/05_copy_kernel/README.md: ladder\["05_copy_kernel"\].ms . ms: 0 rows of ladder have 05_copy_kernel; it should be one$' "a row that is gone"
   cp "$temp/ladder.tsv" "$lab/results/h200/ladder.tsv"
 
-  # A ladder of several runs is not published.
-  sed -i $'s/^step\ttitle\t/# row\t05_copy_kernel\tdate\t2026-01-02\tcopy_gb_per_s\t4000.1\\n&/' "$lab/results/h200/ladder.tsv"
-  run "$lab/scripts/publish/tables.py" --write
-  expect_status 1 "a ladder of several runs"
-  expect 'ladder.tsv: some of its rows are of another run; what is published is one .make run. on one machine$' "a ladder of several runs"
-  cp "$temp/ladder.tsv" "$lab/results/h200/ladder.tsv"
   # Of several GPUs one line tells what they were, so that a handout without these steps can leave it out. Rows of other GPUs
   # have their own, and without such rows there is none.
   has_line README.md '^Rows 14 and 15: 2 GPUs, one rank per GPU\. Their .* Step 14 is compared with step 13 on one GPU\.$'

@@ -2,7 +2,7 @@
 # Builds every solution, validates it, times it, and prints the ladder. `make run` calls it.
 #
 #   RESULTS=DIR   where ladder.tsv goes (default: results/local)
-#   STEPS=NN,NN   only these steps
+#   STEPS=NN,NN   only these steps: their ladder is printed, and not kept
 #   RANKS=R       how many ranks the steps for several GPUs are timed with (default: one per GPU)
 #   BACKEND=cpu   the CPU runs the kernels, although there is a GPU (results, no times)
 #
@@ -44,27 +44,21 @@ if [[ -n ${RANKS:-} ]]; then
   arguments+=(--ranks "$RANKS")
 fi
 read_step_list
-if ((${#step_list[@]})); then arguments+=(--steps "$(IFS=,; printf '%s' "${step_list[*]}")"); fi
 read_backend
-# results/local is what git ignores; results/h200 and its like are what was published.
-read_results
-before=""
-if ((${#step_list[@]})) && [[ -f $results/ladder.tsv ]]; then
-  need_python # without it the rows of other steps would be lost
-  make_scratch
-  before=$temp/ladder.tsv
-  cp "$results/ladder.tsv" "$before"
+if ((${#step_list[@]})); then
+  [[ -z ${RESULTS:-} ]] ||
+    die $exit_bad_usage "RESULTS=$RESULTS: a ladder of some steps is only printed; leave out STEPS, or RESULTS"
+  arguments+=(--steps "$(IFS=,; printf '%s' "${step_list[*]}")")
+else
+  # results/local is what git ignores; results/h200 and its like are what was published.
+  read_results
+  arguments+=(--results "$results")
 fi
 all_steps=1
 configure
 choose_backend >/dev/null # the ladder says which
 build_targets "run_on_$backend" || die 1 "the build failed; the compiler's messages are above"
-arguments+=(--results "$results")
 status=0
 "$build_dir/bin/ladder" --lab "$lab_root" "${arguments[@]}" || status=$?
 say "This run took $SECONDS s."
-# The rows of other steps stay as they are.
-if [[ -n $before ]] && ! cmp -s "$before" "$results/ladder.tsv"; then
-  labtool ladder "$before" "$results/ladder.tsv" || status=$?
-fi
 exit "$status"

@@ -26,12 +26,6 @@ def text(words):
     return html.escape(str(words), quote=True)
 
 
-def when(table):
-    """The date, or the first and the last of several: single rows may come from later runs."""
-    dates = sorted({fields[2] for fields in table.lines_of("row") if fields[1:2] == ["date"]} | {table.fact("date", "no date")})
-    return dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-
-
 def find_table(folders, name):
     """The first of the folders' tables that has rows; None if there is none. What was measured without a GPU, some steps on
     the CPU, gives way to what was published."""
@@ -55,8 +49,8 @@ def source(table):
     """Which machine, when, and which file."""
     more = "".join(f", {words}{table.facts[key]}" for key, words in (
         ("compute_capability", "compute capability "), ("cpu", "CPU "), ("ncu", "ncu ")) if table.facts.get(key))
-    words = (f"{table.fact('gpu', 'no GPU')}, CUDA {table.fact('cuda')}, driver {table.fact('driver')}{more}, {when(table)} "
-             f"({table.name()})")
+    words = (f"{table.fact('gpu', 'no GPU')}, CUDA {table.fact('cuda')}, driver {table.fact('driver')}{more}, "
+             f"{table.fact('date', 'no date')} ({table.name()})")
     return f'<p class="source">Measured on {text(words)}</p>'
 
 
