@@ -9,21 +9,16 @@ it whose text is indented by at least three blanks.
                             the last commit is a learner's, and is only named (exit 77)
     exercises.py --write    write every exercise anew: its own banner and TODO blocks, in today's code of
                             the solution before
-    exercises.py --carry NN carry what has changed in solution NN since the last commit into all later
-                            solutions (a three-way merge; conflicts are marked, and named), then --write.
-                            For whoever changes all steps at once.
 """
 
 import argparse
 import itertools
-import pathlib
 import re
 import sys
-import tempfile
 
 import labtools_here  # noqa: F401
 from labtools.files import ROOT, steps
-from labtools.process import attempt, fail, printed_by
+from labtools.process import fail, printed_by
 
 SKIPPED = 77
 
@@ -149,50 +144,15 @@ def write():
         exercise.write_text("\n".join(banner + lines) + "\n")
 
 
-def carry(number):
-    """Merges the uncommitted change of solution `number` into every later solution."""
-    paths = [solution_of(step) for step in steps() if step.name[:2] >= number]
-    if not paths or not paths[0].parent.name.startswith(f"{number}_"):
-        fail(f"--carry {number}: there is no such step")
-    origin = paths[0].relative_to(ROOT)
-    shown = printed_by(["git", "-C", ROOT, "show", f"HEAD:{origin}"])
-    if not shown:
-        fail(f"{origin}: not in the last commit, so nothing says what has changed")
-    if shown == paths[0].read_text():
-        fail(f"{origin}: has not changed since the last commit")
-    conflicts = []
-    with tempfile.TemporaryDirectory() as folder:
-        ours, base, theirs = (pathlib.Path(folder, name) for name in ("ours", "base", "theirs"))
-        # The banner is each step's own.
-        base.write_text("\n".join(split_banner(shown)[1]) + "\n")
-        theirs.write_text("\n".join(split_banner(paths[0].read_text())[1]) + "\n")
-        for path in paths[1:]:
-            banner, body = split_banner(path.read_text())
-            ours.write_text("\n".join(body) + "\n")
-            code, *_ = attempt(["git", "merge-file", "-L", path.parent.name, "-L", "before", "-L", number,
-                                ours, base, theirs])
-            if code < 0 or code > 123:
-                fail(f"git merge-file failed on {path.relative_to(ROOT)}")
-            if code > 0:
-                conflicts.append(str(path.relative_to(ROOT)))
-            path.write_text("\n".join(banner) + "\n" + ours.read_text())
-    if conflicts:
-        fail("conflicts, marked <<<<<<< in: " + ", ".join(conflicts) +
-             ". Fix them, then run exercises.py --write")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true")
     what.add_argument("--write", action="store_true")
-    what.add_argument("--carry", metavar="NN")
     arguments = parser.parse_args()
     if not (ROOT / "solutions").is_dir():
         print("no solutions here: nothing to compare the exercises with")
         return SKIPPED
-    if arguments.carry:
-        carry(arguments.carry)
     return check() if arguments.check else write()
 
 
