@@ -69,7 +69,7 @@ what_to_change() {
 
 # end_check: what the check that has ended said becomes what the screen shows.
 end_check() {
-  local status=0 todo following
+  local status=0 todo following lines
   wait "$check" || status=$?
   check=""
   todo=$(cd "$lab_root" && first_todo)
@@ -86,8 +86,14 @@ end_check() {
     next="Next: when that is put right, save the file again."
   fi
   next=$(say_wrapped "$next" | head -n 8)
-  sed 's#^exercises/[^/:]*/##' "$temp/said" | wrapped | awk -v step="$step" \
-    -v lines=$((screen_lines - 6 - $(wc -l <<<"$next"))) -f "$lab_root/scripts/lib/one_screen.awk" >"$temp/body"
+  # From the verdict on; then what came before it, such as a compiler's errors.
+  sed 's#^exercises/[^/:]*/##; s/first error above$/first error below/' "$temp/said" | wrapped | cut -c 1-80 >"$temp/all"
+  { sed -n "/^$step: /,\$p" "$temp/all" && sed "/^$step: /,\$d" "$temp/all"; } >"$temp/body"
+  lines=$((screen_lines - 6 - $(wc -l <<<"$next")))
+  if (($(wc -l <"$temp/body") > lines)); then
+    sed -i "$lines,\$d" "$temp/body"
+    say "  (make check STEP=$step_number says more)" >>"$temp/body"
+  fi
   at=$(date +%H:%M:%S)
 }
 
