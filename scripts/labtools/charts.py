@@ -151,7 +151,7 @@ LEVELS = (("l1", "L1", "green", "square"), ("l2", "L2", "orange", "diamond"), ("
 
 
 def kernel_points(rows):
-    """Of rows of roofline.tsv: [{step, kernel, n, sweeps, flops, rate (giga-operations/s), intensity: {level: operations
+    """Of rows of kernels.tsv: [{step, kernel, n, sweeps, flops, rate (giga-operations/s), intensity: {level: operations
     per byte}, speed: {level: GB/s}, by_hand}]. What cannot be placed is left out."""
     points = []
     for row in rows:
@@ -209,7 +209,7 @@ def run_together(numbers):
 
 
 def roofline(rows, ceilings, titles, where):
-    """The chart: rows of roofline.tsv, {level: ceiling}, {step: its title}, and words on where it was measured."""
+    """The chart: rows of kernels.tsv, {level: ceiling}, {step: its title}, and words on where it was measured."""
     points = kernel_points(rows)
     sweeps = [point for point in points if point["flops"] > 0]
     copies = [point for point in points if point["flops"] == 0]

@@ -1,12 +1,11 @@
 """Time, flops and bytes of kernels, for the roofline.
 
-  python3 -m labtools.roofline --write DIR     on a machine with a GPU: counts with ncu, writes DIR/roofline.tsv and
-                                               DIR/kernels.tsv (registers, occupancy, stalls ...), and draws
-                                               DIR/roofline.svg below the ceilings of DIR/bandwidth.tsv
+  python3 -m labtools.roofline --write DIR     on a machine with a GPU: counts with ncu, writes DIR/kernels.tsv, and
+                                               draws DIR/roofline.svg below the ceilings of DIR/bandwidth.tsv
 
 Where ncu is missing or may not count, times are the lab's tracer's, and bytes and flops are counted by hand:
-8 bytes per point, and 4 flops per point and sweep. roofline.tsv says which; these two stand in it for every kernel. A
-kernel that makes several sweeps (jacobi_pass_kernel<12>) has the flops of all of them, for the bytes of one.
+8 bytes per point, and 4 flops per point and sweep. kernels.tsv says which. A kernel that makes several sweeps
+(jacobi_pass_kernel<12>) has the flops of all of them, for the bytes of one.
 
 Options: --steps 04,05 (default: all with kernels; with it, the rows of other steps stay as they are, if they come from
 the same GPU, driver, CUDA and ncu), --which exercise|solution (default: solution; the rows of an exercise are called
@@ -160,38 +159,33 @@ def text(value):
         f"{value:.0f}" if isinstance(value, float) else str(value)
 
 
-ROOFLINE_COLUMNS = ["step", "kernel", "n", "sweeps", "counted_by", "launches", "time_ns", "flops_float", "flops_double",
-                    "dram_bytes", "l2_bytes", "l1_bytes", "shared_bytes", "traced_ns", "hand_flops", "hand_bytes"]
-KERNEL_COLUMNS = ["step", "kernel", "n", "grid", "block", "registers", "shared_bytes_per_block",
-                  "occupancy_percent", "occupancy_possible_percent", "load_sectors_per_request",
-                  "store_sectors_per_request", "dram_percent", "memory_percent", "compute_percent",
-                  "no_eligible_percent", "instructions_per_32_points", "eligible_warps", "l1_hit_percent", "l2_hit_percent",
-                  "l2_percent", "stalls"]
+COLUMNS = ["step", "kernel", "n", "sweeps", "counted_by", "launches", "time_ns", "flops_float", "flops_double", "dram_bytes",
+           "l2_bytes", "l1_bytes", "shared_bytes", "traced_ns", "grid", "block", "registers", "shared_bytes_per_block",
+           "occupancy_percent", "occupancy_possible_percent", "load_sectors_per_request", "store_sectors_per_request",
+           "dram_percent", "memory_percent", "compute_percent", "no_eligible_percent", "instructions_per_32_points",
+           "eligible_warps", "l1_hit_percent", "l2_hit_percent", "l2_percent", "stalls"]
 
 
 def rows_of_step(step, n, iterations, counted, traced):
-    """The step's rows of roofline.tsv and of kernels.tsv."""
-    sweeps = sweeps_of(traced, iterations)
-    roofline, facts = [], []
+    """The step's rows of kernels.tsv."""
+    sweeps, found = sweeps_of(traced, iterations), []
     for kernel in dict.fromkeys([*counted, *traced]):
         launches, row = counted.get(kernel), traced.get(kernel)
         traced_ns = float(row["median_ns"]) if row else None
         of_kernel = 0 if is_copy(kernel) else sweeps.get(kernel) or sweeps_in_name(kernel) or 1
-        line = {"step": step, "kernel": kernel, "n": n, "sweeps": of_kernel, "traced_ns": traced_ns,
-                "hand_flops": float(FLOPS_PER_POINT * of_kernel * n * n), "hand_bytes": float(BYTES_PER_POINT * n * n)}
-        fact = {"step": step, "kernel": kernel, "n": n}
+        line = {"step": step, "kernel": kernel, "n": n, "sweeps": of_kernel, "traced_ns": traced_ns}
         if row:
-            fact.update(grid=row["grid"], block=row["block"], registers=row["registers"],
+            line.update(grid=row["grid"], block=row["block"], registers=row["registers"],
                         shared_bytes_per_block=int(row["static_shared"]) + int(row["dynamic_shared"]))
         if launches:
             seconds = ratio(median(launches, TIME[0]), median(launches, TIME[1]))
             time_ns = 1e9 * seconds if seconds else median(launches, "gpu__time_duration.sum")
             shared = total(launches, {metric: 128 for metric in SHARED})
             issues = median(launches, ISSUES)
-            line.update(counted_by="ncu", launches=len(launches), time_ns=time_ns, shared_bytes=shared,
-                        **{f"flops_{kind}": total(launches, metrics) for kind, metrics in ncu.FLOPS.items()},
-                        **{f"{level}_bytes": median(launches, metric) for level, metric in ncu.BYTES.items()})
-            fact.update(
+            line.update(
+                counted_by="ncu", launches=len(launches), time_ns=time_ns, shared_bytes=shared,
+                **{f"flops_{kind}": total(launches, metrics) for kind, metrics in ncu.FLOPS.items()},
+                **{f"{level}_bytes": median(launches, metric) for level, metric in ncu.BYTES.items()},
                 stalls=stalls(launches), no_eligible_percent=None if issues is None else 100 * (1 - issues),
                 instructions_per_32_points=ratio(median(launches, INSTRUCTIONS), max(1, of_kernel) * n * n / 32),
                 **{column: median(launches, metric) for column, metric in {**ASKED, **OF_SECTIONS}.items()},
@@ -199,29 +193,26 @@ def rows_of_step(step, n, iterations, counted, traced):
                    for kind, (sectors, requests) in PER_REQUEST.items()})
         else:
             line.update(counted_by="hand", launches=int(row["count"]), time_ns=traced_ns, flops_double=0,
-                        flops_float=line["hand_flops"], dram_bytes=line["hand_bytes"])
-        roofline.append(line)
-        facts.append(fact)
-    return roofline, facts
+                        flops_float=float(FLOPS_PER_POINT * of_kernel * n * n),
+                        dram_bytes=float(BYTES_PER_POINT * n * n))
+        found.append(line)
+    return found
 
 
 def write(folder, machine, measured, keep):
-    """Makes the two tables of what collect() has found, and the chart; `keep`: the rows of other steps stay."""
-    roofline, facts = ([row for rows in of_steps for row in rows] for of_steps in zip(*(rows_of_step(*one) for one in measured)))
-    if not roofline:
+    """Makes the table of what collect() has found, and the chart; `keep`: the rows of other steps stay."""
+    rows = [row for one in measured for row in rows_of_step(*one)]
+    if not rows:
         fail("no kernel was measured")
-    for name, columns, words, rows in (
-            ("roofline", ROOFLINE_COLUMNS, "Time, flops and bytes of one launch of each kernel, for the roofline.", roofline),
-            ("kernels", KERNEL_COLUMNS, "What is known of each kernel: launch, occupancy, memory requests, stalls.", facts)):
-        rows = [{column: text(row.get(column)) for column in columns} for row in rows]
-        path, head = folder / f"{name}.tsv", dict(machine)
-        if keep:
-            rows = update(path, head, rows, SAME)
-        write_table(path, [f"{words} Written by `make roofline`."], head, columns, rows)
-    by_hand = sum(line["counted_by"] == "hand" for line in roofline)
-    print(f"{len(roofline)} kernels, {len(roofline) - by_hand} of them counted by ncu; written to "
-          f"{folder / 'roofline.tsv'} and {folder / 'kernels.tsv'}")
-    table = Table(folder / "roofline.tsv")
+    by_hand, count = sum(row["counted_by"] == "hand" for row in rows), len(rows)
+    rows = [{column: text(row.get(column)) for column in COLUMNS} for row in rows]
+    path, head = folder / "kernels.tsv", dict(machine)
+    if keep:
+        rows = update(path, head, rows, SAME)
+    write_table(path, ["One launch of each kernel: time, operations, bytes, launch, occupancy, stalls.",
+                       "Written by `make roofline`."], head, COLUMNS, rows)
+    print(f"{count} kernels, {count - by_hand} of them counted by ncu; written to {path}")
+    table = Table(path)
     ceilings = Table(folder / "bandwidth.tsv").ceilings() if (folder / "bandwidth.tsv").exists() else {}
     where = " ".join(table.facts[key] for key in ("gpu", "date"))
     chart = charts.roofline(table.rows, ceilings, {step.name: step.title for step in steps()}, where)

@@ -61,11 +61,11 @@ def main():
     listed = [step for step in steps() if not by_cycles(step.name)]
     titles = {step.name: step.title for step in listed}
     folders = [pathlib.Path(results)] if results else [ROOT / "results/local", ROOT / "results/h200"]
-    ladder, roofline, bandwidth, scaling = (find_table(folders, f"{name}.tsv")
-                                            for name in ("ladder", "roofline", "bandwidth", "scaling"))
-    # What was counted on one machine is held against that machine's ceilings, and its kernels' facts go with it.
-    beside = [roofline.path.parent] if roofline else folders
-    ceilings, kernels, clinic = (find_table(beside, f"{name}.tsv") for name in ("bandwidth", "kernels", "clinic"))
+    ladder, kernels, bandwidth, scaling = (find_table(folders, f"{name}.tsv")
+                                           for name in ("ladder", "kernels", "bandwidth", "scaling"))
+    # What was counted on one machine is held against that machine's ceilings.
+    beside = [kernels.path.parent] if kernels else folders
+    ceilings, clinic = (find_table(beside, f"{name}.tsv") for name in ("bandwidth", "clinic"))
 
     experiments = find_table([ladder.path.parent] if ladder else folders, "experiments.tsv")
     tiles = []
@@ -73,7 +73,7 @@ def main():
     if ladder:
         tiles.append(("measured on", ladder.fact("gpu", "no GPU").replace("NVIDIA ", ""),
                       f"{ladder.fact('date', 'no date')}, {ladder.name().rpartition('/')[0]}"))
-    tables = [table for table in (ladder, roofline, kernels, scaling, bandwidth) if table]
+    tables = [table for table in (ladder, kernels, scaling, bandwidth) if table]
     if ceilings and bandwidth and ceilings.path != bandwidth.path:
         tables.append(ceilings)
     sections = [
@@ -81,9 +81,9 @@ def main():
         ("solution", "The time to the solution", "Ask first whether a kernel should run so often.",
          shown(solution_section, ladder, experiments)),
         ("roofline", "The roofline", "How near each kernel comes to what the machine can do.",
-         shown(roofline_section, roofline, ceilings, titles, clinic)),
+         shown(roofline_section, kernels, ceilings, titles, clinic)),
         ("kernels", "The kernels", "What the profiler knows of them.",
-         shown(kernels_section, kernels, roofline, ceilings)),
+         shown(kernels_section, kernels, ceilings)),
         ("scaling", "Several GPUs", "How steps 14 and 15 scale.", shown(scaling_section, scaling)),
         ("bandwidth", "The machine's own speed", "The ceilings that everything is compared with.",
          shown(bandwidth_section, bandwidth)),

@@ -5,7 +5,7 @@ Each text has pairs of markers, and what stands between them comes from a file:
     <!-- ladder:begin -->  ...  <!-- ladder:end -->      the ladder (README.md), results/h200/ladder.tsv; and so
     <!-- speedups:begin --> ... <!-- speedups:end -->    its steps next to the CPU
     <!-- measured:begin -->  ...  <!-- measured:end -->  the tables of steps 05 to 13 (exercises/NN_name/README.md), of
-                                                         kernels.tsv, roofline.tsv, tuning.tsv and large.tsv
+                                                         kernels.tsv, tuning.tsv and large.tsv
     <!-- profile:begin --> ... <!-- profile:end -->      what `make nsys` or `make ncu` print of a report in results/h200/profiles
     <!-- scaling:begin --> ... <!-- scaling:end -->      (steps 14 and 15) results/h200/scaling.tsv;
                                                          scaling.svg is drawn next to it

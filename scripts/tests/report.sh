@@ -160,7 +160,7 @@ if grep -E 'Step 0[69],' "$temp/own.html"; then fail "a step that is not done: i
 said "kernels of one's own" "$temp/own.html" "Step 05, [a-zA-Z ]*: your kernels are the solution's, word for word"
 
 # Measured.
-cp "$source_dir"/results/h200/{ladder,roofline,kernels,scaling,bandwidth,clinic}.tsv "$temp/measured"
+cp "$source_dir"/results/h200/{ladder,kernels,scaling,bandwidth,clinic}.tsv "$temp/measured"
 all=(ladder solution roofline clinic scaling-strong scaling-weak
   bandwidth-size bandwidth-block bandwidth-host bandwidth-cache)
 RESULTS=$temp/measured OUT=$temp/full.html report
@@ -190,13 +190,13 @@ kernels=$(grep -c '^[0-9]' "$temp/measured/kernels.tsv")
 # A part of it, and tables that are damaged: cut short, of other columns, no text at all.
 mkdir "$temp/some"
 head -n 18 "$temp/measured/ladder.tsv" | cut -c 1-150 >"$temp/some/ladder.tsv"
-grep -v '^# ceiling' "$temp/measured/roofline.tsv" | head -n 9 >"$temp/some/roofline.tsv"
-head -c 3000 /dev/urandom >"$temp/some/kernels.tsv"
+head -n 10 "$temp/measured/kernels.tsv" >"$temp/some/kernels.tsv"
+head -c 3000 /dev/urandom >"$temp/some/scaling.tsv"
 RESULTS=$temp/some OUT=$temp/some.html report
 expect_status 0 "damaged tables"
 expect_no 'Traceback' "damaged tables"
 said "damaged tables" "$temp/some.html" "Not measured yet: this machine's ceilings"
-said "damaged tables" "$temp/some.html" 'Not measured yet: registers, occupancy|Cannot be shown: .*kernels.tsv'
+said "damaged tables" "$temp/some.html" 'Not measured yet: steps 14 and 15|Cannot be shown: .*scaling.tsv'
 cp "$temp/measured/kernels.tsv" "$temp/some/bandwidth.tsv"
 RESULTS=$temp/some OUT=$temp/some.html report
 expect_status 0 "a table under another's name"

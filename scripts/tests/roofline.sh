@@ -94,22 +94,22 @@ roofline --steps 05,06
 expect_status 0 "counted"
 expect "^roofline.py: $step_06: .*crashed" "a step that cannot be counted"
 expect '^4 kernels, 2 of them counted by ncu' "counted"
-cell roofline.tsv "$step_05" "sweep_kernel<1>" counted_by ncu
-cell roofline.tsv "$step_05" "sweep_kernel<1>" time_ns 2000
-cell roofline.tsv "$step_05" "sweep_kernel<1>" flops_float 5000
-cell roofline.tsv "$step_05" "sweep_kernel<1>" flops_double 1000
-cell roofline.tsv "$step_05" "sweep_kernel<1>" dram_bytes -
-cell roofline.tsv "$step_05" "sweep_kernel<1>" l2_bytes 3000500
-cell roofline.tsv "$step_05" "sweep_kernel<1>" l1_bytes 7000000
-cell roofline.tsv "$step_05" "sweep_kernel<1>" traced_ns 2500
-cell roofline.tsv "$step_05" "sweep_kernel<1>" sweeps 4 # 100 iterations, 25 launches
-cell roofline.tsv "$step_05" copy_field_kernel sweeps 0
-cell roofline.tsv "$step_05" initialize_field_kernel n ""
-cell roofline.tsv "$step_06" "sweep_kernel<1>" counted_by hand
-cell roofline.tsv "$step_06" "sweep_kernel<1>" time_ns 2500
-cell roofline.tsv "$step_06" "sweep_kernel<1>" flops_float $((4 * 4 * 2048 * 2048))
-cell roofline.tsv "$step_06" copy_field_kernel dram_bytes $((8 * 2048 * 2048))
-cell roofline.tsv "$step_06" copy_field_kernel flops_float 0
+cell kernels.tsv "$step_05" "sweep_kernel<1>" counted_by ncu
+cell kernels.tsv "$step_05" "sweep_kernel<1>" time_ns 2000
+cell kernels.tsv "$step_05" "sweep_kernel<1>" flops_float 5000
+cell kernels.tsv "$step_05" "sweep_kernel<1>" flops_double 1000
+cell kernels.tsv "$step_05" "sweep_kernel<1>" dram_bytes -
+cell kernels.tsv "$step_05" "sweep_kernel<1>" l2_bytes 3000500
+cell kernels.tsv "$step_05" "sweep_kernel<1>" l1_bytes 7000000
+cell kernels.tsv "$step_05" "sweep_kernel<1>" traced_ns 2500
+cell kernels.tsv "$step_05" "sweep_kernel<1>" sweeps 4 # 100 iterations, 25 launches
+cell kernels.tsv "$step_05" copy_field_kernel sweeps 0
+cell kernels.tsv "$step_05" initialize_field_kernel n ""
+cell kernels.tsv "$step_06" "sweep_kernel<1>" counted_by hand
+cell kernels.tsv "$step_06" "sweep_kernel<1>" time_ns 2500
+cell kernels.tsv "$step_06" "sweep_kernel<1>" flops_float $((4 * 4 * 2048 * 2048))
+cell kernels.tsv "$step_06" copy_field_kernel dram_bytes $((8 * 2048 * 2048))
+cell kernels.tsv "$step_06" copy_field_kernel flops_float 0
 cell kernels.tsv "$step_05" "sweep_kernel<1>" load_sectors_per_request 32
 cell kernels.tsv "$step_05" "sweep_kernel<1>" stalls "long_scoreboard 12.25, barrier 1.50"
 cell kernels.tsv "$step_05" "sweep_kernel<1>" no_eligible_percent 93.75
@@ -121,18 +121,16 @@ cell kernels.tsv "$step_05" "sweep_kernel<1>" eligible_warps 1.5
 cell kernels.tsv "$step_06" "sweep_kernel<1>" eligible_warps -
 cell kernels.tsv "$step_05" "sweep_kernel<1>" block 32x4x1
 cell kernels.tsv "$step_06" "sweep_kernel<1>" shared_bytes_per_block 1024
-grep -qx $'# gpu\tTest GPU 9000' "$temp/results/roofline.tsv" || fail "the table should name the GPU"
+grep -qx $'# gpu\tTest GPU 9000' "$temp/results/kernels.tsv" || fail "the table should name the GPU"
 
-cell roofline.tsv "$step_05" "sweep_kernel<1>" hand_flops $((4 * 4 * 2048 * 2048))
-cell roofline.tsv "$step_05" "sweep_kernel<1>" hand_bytes $((8 * 2048 * 2048))
 
 # An exercise's rows stand next to the solution's, and the chart says which is which.
 cp "$temp/program" "$temp/build/bin/exercise_$step_05"
 cp -r "$temp/results" "$temp/solutions"
 roofline --steps 05 --which exercise
 expect_status 0 "an exercise"
-cell roofline.tsv 05_yours "sweep_kernel<1>" counted_by ncu
-cell roofline.tsv "$step_05" "sweep_kernel<1>" time_ns 2000
+cell kernels.tsv 05_yours "sweep_kernel<1>" counted_by ncu
+cell kernels.tsv "$step_05" "sweep_kernel<1>" time_ns 2000
 cell kernels.tsv 05_yours "sweep_kernel<1>" block 32x4x1
 for words in '>05, your 05<' 'your exercise: '; do
   grep -q -- "$words" "$temp/results/roofline.svg" || fail "the chart should say '$words'"
@@ -155,12 +153,12 @@ step_13=$(awk '/^13_/ { print $1 }' "$source_dir/lab/steps.tsv")
 cp "$temp/pass/program" "$temp/build/bin/solution_$step_13"
 CALLS=$temp/calls roofline --steps 13
 expect_status 0 "passes"
-cell roofline.tsv "$step_05" "sweep_kernel<1>" time_ns 2000 # what stood there of other steps
+cell kernels.tsv "$step_05" "sweep_kernel<1>" time_ns 2000 # what stood there of other steps
 cell kernels.tsv "$step_06" "sweep_kernel<1>" shared_bytes_per_block 1024
-cell roofline.tsv "$step_13" "jacobi_pass_kernel<12>" sweeps 12
-cell roofline.tsv "$step_13" "jacobi_pass_kernel<12>" flops_float $((4 * 12 * 16384 * 16384))
-cell roofline.tsv "$step_13" "jacobi_pass_kernel<4>" sweeps 4
-cell roofline.tsv "$step_13" "jacobi_pass_kernel<12>" dram_bytes $((8 * 16384 * 16384))
+cell kernels.tsv "$step_13" "jacobi_pass_kernel<12>" sweeps 12
+cell kernels.tsv "$step_13" "jacobi_pass_kernel<12>" flops_float $((4 * 12 * 16384 * 16384))
+cell kernels.tsv "$step_13" "jacobi_pass_kernel<4>" sweeps 4
+cell kernels.tsv "$step_13" "jacobi_pass_kernel<12>" dram_bytes $((8 * 16384 * 16384))
 grep -q -- '--launch-count 40 .*--iterations 96 ' "$temp/calls" || fail "passes: other launches were to be counted:" "$(<"$temp/calls")"
 grep -q '12 sweeps per launch' "$temp/results/roofline.svg" || fail "the chart should say how many sweeps a launch performs"
 rm -r "$temp/results"
@@ -170,7 +168,7 @@ FORBIDDEN=1 roofline --steps 05
 expect_status 0 "counters forbidden"
 expect 'nothing can be counted: .*ERR_NVGPUCTRPERM' "counters forbidden"
 expect '^2 kernels, 0 of them counted by ncu' "counters forbidden"
-grep -q $'^# not_counted\t.*ERR_NVGPUCTRPERM' "$temp/results/roofline.tsv" || fail "the table should say why nothing was counted"
+grep -q $'^# not_counted\t.*ERR_NVGPUCTRPERM' "$temp/results/kernels.tsv" || fail "the table should say why nothing was counted"
 
 # Nothing at all, and no GPU: one line, and no table.
 rm -r "$temp/results"
@@ -208,7 +206,7 @@ cp "$temp/program" "$temp/build/bin/exercise_$step_05"
 rm -f "$temp/build/bin/solution_$step_05"
 verb STEP=05 RESULTS="$temp/verb"
 expect_status 0 "make roofline STEP=05"
-grep -q $'^05_yours\tsweep_kernel<1>\t' "$temp/verb/roofline.tsv" || fail "make roofline STEP=05: the exercise's rows:" "$out"
+grep -q $'^05_yours\tsweep_kernel<1>\t' "$temp/verb/kernels.tsv" || fail "make roofline STEP=05: the exercise's rows:" "$out"
 [[ -f $temp/verb/roofline.svg ]] || fail "make roofline STEP=05: there should be a chart"
 
 finish "what ncu and the tracer print is read"

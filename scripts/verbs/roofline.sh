@@ -3,8 +3,8 @@
 #
 #   STEP=NN                    one step's kernels; without it, those of every solution
 #   WHICH=exercise|solution    which of the two (default: exercise)
-#   RESULTS=DIR                where roofline.tsv, kernels.tsv and roofline.svg go, and where bandwidth.tsv stands, or is
-#                              measured first (default: results/local)
+#   RESULTS=DIR                where kernels.tsv and roofline.svg go, and where bandwidth.tsv stands, or is measured
+#                              first (default: results/local)
 #   STEPS=NN,NN                these solutions only; what stands there of others stays
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"

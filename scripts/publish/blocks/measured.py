@@ -2,7 +2,7 @@
 
 import re
 
-from blocks.published import KERNELS, LARGE, ROOFLINE, TUNING, step_before
+from blocks.published import KERNELS, LARGE, TUNING, step_before
 from labtools.numbers import as_told, significant, spread
 from labtools.table import Table
 
@@ -73,10 +73,9 @@ def large_lines():
 def counted_kernels(step):
     """(facts, the rows of kernels.tsv of a step, each with the bytes of DRAM per point and the words for its stalls)."""
     facts, rows = rows_of(KERNELS, step)
-    counted = {row["kernel"]: row["dram_bytes"] for row in rows_of(ROOFLINE, step)[1] if row["counted_by"] == "ncu"}
     for row in rows:
-        dram, points = counted.get(row["kernel"], "-"), int(row["n"]) ** 2
-        row["dram_bytes_per_point"] = "-" if dram == "-" else significant(float(dram) / points)
+        counted = row["counted_by"] == "ncu" and row["dram_bytes"] != "-"
+        row["dram_bytes_per_point"] = significant(float(row["dram_bytes"]) / int(row["n"]) ** 2) if counted else "-"
         told = re.sub(r"([a-z_]+) ([0-9.]+)", lambda match: f"{match[1].replace('_', ' ')} {as_told(match[2])}", row["stalls"])
         row.update(zip(STALLS, told.split(", ")))
     return facts, rows

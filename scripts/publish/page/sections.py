@@ -122,16 +122,14 @@ def roofline_section(table, ceilings_table, titles, clinic=None):
     return "".join(parts) + source(table)
 
 
-def kernels_section(kernels, roofline, ceilings_table):
+def kernels_section(kernels, ceilings_table):
     if kernels is None:
         return missing("registers, occupancy, requests and stalls of the kernels.", "make roofline")
     ceilings = ceilings_table.ceilings() if ceilings_table else {}
-    moved = {(row["step"], row["kernel"]): row for row in roofline.rows} if roofline else {}
-    speeds = {(point["step"], point["kernel"]): point["speed"] for point in charts.kernel_points(moved.values())}
+    speeds = {(point["step"], point["kernel"]): point["speed"] for point in charts.kernel_points(kernels.rows)}
 
     def time_of(row):
-        other = moved.get((row["step"], row["kernel"]), {})
-        counted, traced = number(other.get("time_ns")), number(other.get("traced_ns"))
+        counted, traced = number(row["time_ns"]), number(row["traced_ns"])
         if not (counted or traced):
             return "–"
         words = significant((counted or traced) / 1000) + " µs"
