@@ -65,8 +65,8 @@ void print_row(const LadderRow& row);
 /// Prints all of it, for people.
 void print_table(const Ladder& ladder);
 
-/// Writes the table as a file of that name; ends the program where that fails (lab::write_whole).
-void write_results(const std::string& folder, const std::string& name, const Ladder& ladder);
+/// Writes the table as ladder.tsv; ends the program where that fails (lab::write_whole).
+void write_results(const std::string& folder, const Ladder& ladder);
 
 inline constexpr int kCheckedRanks = 2;  ///< what a job of ranks is validated with at small n
 
@@ -79,8 +79,7 @@ struct LadderOptions {
 /// One line that says what goes on: overwritten on a terminal, elsewhere nothing. "": it is gone.
 void show_progress(const std::string& what);
 
-/// Validates steps, and times them one after the other. What it has found is in *found, also where
-/// it is interrupted.
+/// Validates steps, and times them one after the other. What it has found is in *found.
 class Climb {
  public:
   Climb(const LadderOptions& options, Ladder* found) : options_(options), found_(*found) {}

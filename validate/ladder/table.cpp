@@ -224,14 +224,14 @@ void print_row(const LadderRow& row) {
   std::fflush(stdout);
 }
 
-void write_results(const std::string& folder, const std::string& name, const Ladder& ladder) {
+void write_results(const std::string& folder, const Ladder& ladder) {
   std::string table =
       comments_of(ladder) +
       "step\ttitle\tverdict\tn\tms\tms_q1\tms_q3\tsamples\tmpoints_per_s\tgb_per_s\t"
       "percent_of_copy\tx_best_serial\tx_strided_serial\tx_before\tbefore_ms\tnote\n";
   for (const LadderRow& row : ladder.rows) table += line_of(row, ladder);
-  lab::write_whole(folder, name, table);
-  std::printf("written to %s/%s\n", folder.c_str(), name.c_str());
+  lab::write_whole(folder, "ladder.tsv", table);
+  std::printf("written to %s/ladder.tsv\n", folder.c_str());
 }
 
 }  // namespace validate

@@ -19,14 +19,12 @@ void write_verdict(const std::string& file, const std::string& verdict) {
   }
 }
 
-int run_to_exit_code(const char* program, const std::function<int()>& body,
-                     const std::function<void()>& interrupted) {
+int run_to_exit_code(const char* program, const std::function<int()>& body) {
   catch_interrupts();
   try {
     return body();
   } catch (const Interrupted& signalled) {
     std::fprintf(stderr, "\n%s: interrupted\n", program);
-    interrupted();
     return 128 + signalled.signal;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "%s: the reference does not fit in memory: take a smaller n\n", program);

@@ -14,9 +14,7 @@ using lab::CommandLine;
 void write_verdict(const std::string& file, const std::string& verdict);
 
 /// The exit code of a program whose work is `body`: its result, or that of what ended it, which is
-/// said on stderr in one line. `interrupted` runs after Ctrl-C.
-int run_to_exit_code(
-    const char* program, const std::function<int()>& body,
-    const std::function<void()>& interrupted = [] {});
+/// said on stderr in one line.
+int run_to_exit_code(const char* program, const std::function<int()>& body);
 
 }  // namespace validate

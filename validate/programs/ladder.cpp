@@ -1,6 +1,6 @@
 // Validates every solution, times it, and prints the ladder: what each step brings, compared with
 // the copy bandwidth and the serial code measured in the same run. Writes the table as
-// DIR/ladder.tsv; what an interrupted run has measured goes to DIR/ladder.interrupted.tsv.
+// DIR/ladder.tsv.
 
 #include <algorithm>
 #include <cstdio>
@@ -22,8 +22,7 @@ using validate::show_progress;
 constexpr const char* kHelp =
     "ladder [options]: validates and times every step's solution, and prints the ladder\n\n"
     "  --lab DIR            the lab's folder (default: where this was built)\n"
-    "  --results DIR        write DIR/ladder.tsv (DIR/ladder.interrupted.tsv, if the run is\n"
-    "                       interrupted: an earlier ladder stays)\n"
+    "  --results DIR        write DIR/ladder.tsv\n"
     "  --steps NN,NN,...    only these steps\n"
     "  --ranks R            time steps that are jobs of ranks with this many (default: one for\n"
     "                       each GPU of this machine)\n"
@@ -78,17 +77,18 @@ void print_machine(const validate::Machine& machine, int ranks) {
 }
 
 /// Measures, and prints as it goes on. Returns the program's exit code.
-int run(const Arguments& arguments, validate::Ladder* ladder) {
+int run(const Arguments& arguments) {
+  validate::Ladder ladder;
   const std::vector<validate::Step> steps = validate::read_steps(arguments.lab);
   const std::vector<std::string>& wanted = arguments.steps;
   check_steps(wanted, steps);
   lab::prepare_folder("--results", arguments.results);
   show_progress("measuring the copy bandwidth ...");
-  ladder->machine = validate::look_at_machine(arguments.options.bin + "/bandwidth");
+  ladder.machine = validate::look_at_machine(arguments.options.bin + "/bandwidth");
   show_progress("");
-  print_machine(ladder->machine, arguments.options.ranks);
+  print_machine(ladder.machine, arguments.options.ranks);
 
-  validate::Climb climb(arguments.options, ladder);
+  validate::Climb climb(arguments.options, &ladder);
   std::vector<const validate::Step*> chosen;
   for (const validate::Step& step : steps) {
     if (wanted.empty() || std::count(wanted.begin(), wanted.end(), step.number()) > 0) {
@@ -102,12 +102,9 @@ int run(const Arguments& arguments, validate::Ladder* ladder) {
   }
   climb.measure_cpu(steps.front());
 
-  validate::print_table(*ladder);
-  if (!arguments.results.empty()) {
-    validate::write_results(arguments.results, "ladder.tsv", *ladder);
-    std::remove((arguments.results + "/ladder.interrupted.tsv").c_str());  // of an earlier run
-  }
-  if (all_right && ladder->cannot_run) return lab::kExitNoGpu;
+  validate::print_table(ladder);
+  if (!arguments.results.empty()) validate::write_results(arguments.results, ladder);
+  if (all_right && ladder.cannot_run) return lab::kExitNoGpu;
   return all_right ? 0 : 1;
 }
 
@@ -115,11 +112,5 @@ int run(const Arguments& arguments, validate::Ladder* ladder) {
 
 int main(int argc, char** argv) {
   const Arguments arguments = read_arguments(argc, argv);
-  validate::Ladder ladder;
-  return validate::run_to_exit_code(
-      "ladder", [&] { return run(arguments, &ladder); },
-      [&] {
-        if (arguments.results.empty() || ladder.rows.empty()) return;
-        validate::write_results(arguments.results, "ladder.interrupted.tsv", ladder);
-      });
+  return validate::run_to_exit_code("ladder", [&] { return run(arguments); });
 }

@@ -58,7 +58,7 @@ TEST_F(LadderTest, strided_code_is_not_timed_on_large_grids) {
 
 TEST_F(LadderTest, what_was_not_timed_is_not_in_the_head) {
   ladder_.cpu[64] = {{2, 2, 2, 11}, {0.5, 0.4, 0.75, 11}, {}, 3};
-  validate::write_results(folder_.path(), "ladder.tsv", ladder_);
+  validate::write_results(folder_.path(), ladder_);
   const std::string table = test::read_file(folder_.path() + "/ladder.tsv");
   EXPECT_NE(table.find("\n# serial\tbest\tn\t64\tms\t2\t"), std::string::npos);
   EXPECT_NE(
