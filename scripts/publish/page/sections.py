@@ -129,7 +129,7 @@ def kernels_section(kernels, ceilings_table):
     speeds = {(point["step"], point["kernel"]): point["speed"] for point in charts.kernel_points(kernels.rows)}
 
     def time_of(row):
-        counted, traced = number(row["time_ns"]), number(row["traced_ns"])
+        counted, traced = number(row.get("time_ns")), number(row.get("traced_ns"))
         if not (counted or traced):
             return "–"
         words = significant((counted or traced) / 1000) + " µs"
