@@ -3,10 +3,13 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <regex>
+#include <string>
 
 #include "explain/evidence.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {
