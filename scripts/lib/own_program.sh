@@ -17,10 +17,10 @@ read_own_files() {
     [[ -f $file && -r $file ]] || die "$exit_bad_usage" "$file: cannot be read"
     [[ $file =~ \.(cu|cpp|cc|cxx)$ ]] || die "$exit_bad_usage" "$file: must be a .cu, .cpp, .cc or .cxx file"
     own_files+=("$(cd "$(dirname -- "$file")" && pwd -P)/${file##*/}")
-    if [[ ${own_files[-1]#"$lab_root/"} =~ ^exercises/([0-9]+)_ ]]; then
-      words="$1 STEP=${BASH_REMATCH[1]}"
-      if [[ $1 == "make races" ]]; then words="make check STEP=${BASH_REMATCH[1]} RACES=1"; fi
-      die "$exit_bad_usage" "$file: the file of a step: $words"
+    if [[ ${own_files[-1]#"$lab_root/"} =~ ^exercises/(([0-9]+)_|clinic/([a-z_]+)/) ]]; then
+      words=${BASH_REMATCH[2]:+STEP=}${BASH_REMATCH[2]}${BASH_REMATCH[3]:+CLINIC=}${BASH_REMATCH[3]}
+      if [[ $1 == "make races" ]]; then words="make check $words${BASH_REMATCH[2]:+ RACES=1}"; else words="$1 $words"; fi
+      die "$exit_bad_usage" "$file: a file of the lab: $words"
     fi
   done
   own_folder=${own_files[0]%/*}

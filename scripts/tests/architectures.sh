@@ -22,6 +22,10 @@ first=$architectures
 if grep -q -e -DNDEBUG "$temp/build/compile_commands.json"; then
   fail "what a step asserts should hold on the GPU as on the CPU in its place: no -DNDEBUG"
 fi
+# A .cu file has cuda_runtime.h anyway: its programs take the headers that are compiled once. C++ has to include it.
+with_headers() { grep '"command": .*cmake_pch' "$temp/build/compile_commands.json" | grep -c "/solution_$1_[a-z_]*_cpu[a-z_]*\.dir/"; }
+[[ $(with_headers 04) == 2 ]] || fail "step 04 should have its headers compiled once for both of its programs"
+[[ $(with_headers 02) == 0 ]] || fail "step 02, which is C++, should have no header that it does not include"
 chosen
 [[ $architectures == "$first" ]] || fail "configured twice: '$first', then '$architectures'"
 export CUDAARCHS=80
