@@ -19,7 +19,7 @@ nvcc_of_build() {
 
 # nvcc_takes FILE: whether nvcc compiles it. Names without the lab's own folder: nvcc mistakes some characters.
 nvcc_takes() {
-  "$nvcc" -x cu -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$1" -o "$scratch/ptx"
+  nice -n 19 "$nvcc" -x cu -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$1" -o "$scratch/ptx"
 }
 
 # nvcc_errors LOG: what nvcc says there, each error once and wrapped.

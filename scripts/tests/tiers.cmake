@@ -7,12 +7,12 @@ set(lab_full_tests
   wrong_.* right_.* clinic
   # CUDA on the CPU by itself, with two compilers.
   cuda_on_cpu_.*
-  # Handouts, predictions and puzzles from start to end; ladders and scaling with many ranks.
-  verbs_handout verbs_predict verbs_puzzle ladder_ranks scaling experiments
+  # A class, handouts, predictions and puzzles from start to end; ladders and scaling with many ranks.
+  class verbs_handout verbs_predict verbs_puzzle ladder_ranks scaling experiments
   # Programs, jobs and machines that go wrong in ways of their own.
   faults ranks shared_state check_on_gpu
-  # Fuzzing, whole builds, other build tools, nvcc.
-  fuzz_record shellcheck without_nvcc check_with_make check_with_nvcc architectures
+  # The shape of all code, the site, profilers; fuzzing, whole builds, other build tools, nvcc.
+  format shellcheck site profilers fuzz_record without_nvcc check_with_make check_with_nvcc architectures
   # Times on the board of progress; what is written into texts of other tables.
   progress_times tables)
 # What needs a GPU is quick if there is one. Without one, it would only report that it is skipped.
