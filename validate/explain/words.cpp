@@ -77,7 +77,7 @@ const std::map<std::string, const char*> kPhrases = {
     {"loop_condition",
      "the condition of the loop in main: residual > options.tolerance && iteration < options.max_iterations, and "
      "iteration goes up in each turn"},
-    {"freed",
+    {"fields_in_one_place",
      "where a pointer is assigned to another one in main (f_old = f_new): then both are the same field; std::swap "
      "exchanges them"},
     {"order_of_rows",

@@ -116,7 +116,7 @@ std::string why_no_record(const std::string& program, const Case& run, const Chi
     // What prints without end may have to wait for its reader.
     const bool idle = run.ranks == 0 && child.cpu_seconds < 0.05 * child.limit &&
                       child.output.size() < (32 << 10);
-    return format("it did not end within %.0f s", child.limit) +
+    return format("it did not end within %.*f s", child.limit < 1 ? 1 : 0, child.limit) +
            (idle ? ", and used almost no CPU time: it waits (for the GPU or for input), or was "
                    "stopped"
                  : ": an endless loop, a deadlock, or very slow");

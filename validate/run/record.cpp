@@ -135,7 +135,11 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
     before = residual.iteration;
     record->residuals.push_back(residual);
   }
-  if (record->residuals.empty()) return refuse(error, path, "holds no residual");
+  const std::vector<Record::Residual>& all = record->residuals;
+  if (all.empty()) return refuse(error, path, "holds no residual");
+  if (all.size() > 1 && all[0].iteration == 2 && all[1].iteration == 3) {
+    return refuse(error, path, "begins with iteration 2, and then has each one");
+  }
   return before == record->iterations ||
          refuse(error, path,
                 format("ends at iteration %d, the run at %d", before, record->iterations));

@@ -159,12 +159,14 @@ std::string array_at(const std::string& source, int line, bool written) {
   tokens.erase(std::remove_if(tokens.begin(), tokens.end(),
                               [line](const Token& token) { return token.line != line; }),
                tokens.end());
-  // x = ..., and not x == ... or x <= ...; nor x += ..., which reads and writes.
+  // x = ..., and not x == ... or x <= ...; nor x += ..., which reads and writes. a[i] = ... comes
+  // first, in whose loop there may be int i = 0.
   std::size_t assigned = tokens.size();
   for (std::size_t k = tokens.size(); k-- > 1;) {
     const bool compares = is(tokens, k + 1, "=") || is(tokens, k - 1, "=") ||
                           is(tokens, k - 1, "!") || is(tokens, k - 1, ">");
-    if (is(tokens, k, "=") && !compares) assigned = k;
+    const bool of_array = assigned < tokens.size() && is(tokens, assigned - 1, "]");
+    if (is(tokens, k, "=") && !compares && !of_array) assigned = k;
   }
   std::string found;
   for (std::size_t k = 0; k + 1 < tokens.size(); ++k) {

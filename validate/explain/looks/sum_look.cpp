@@ -13,6 +13,7 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
   sweep.changes.resize(before.size());
   sweep.columns.assign(n, 0.0);
   sweep.rows.assign(n, 0.0);
+  sweep.against.assign(places().size(), 0.0);
   for (int j = 1; j < n - 1; ++j) {
     for (int i = 1; i < n - 1; ++i) {
       const std::size_t k = static_cast<std::size_t>(j) * n + i;
@@ -23,13 +24,13 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       sweep.rows[j] += square;
       sweep.total += square;
       sweep.plain += change;
+      const float both = after[k] + before[k];
+      sweep.of_sums += static_cast<double>(both) * both;
       const double from_hidden = after[k] - hidden[k];
       sweep.against_hidden += from_hidden * from_hidden;
-      for (int dj = 0; dj < 3; ++dj) {
-        for (int di = 0; di < 3; ++di) {
-          const float other = after[k] - before[k + static_cast<std::size_t>(dj) * n + di - n - 1];
-          sweep.against[dj][di] += static_cast<double>(other) * other;
-        }
+      for (std::size_t p = 0; p < places().size(); ++p) {
+        const float other = after[k] - before[places()[p].at(i, j, n)];
+        sweep.against[p] += static_cast<double>(other) * other;
       }
     }
   }

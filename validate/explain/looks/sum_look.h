@@ -17,8 +17,9 @@ struct Sweep {
   std::vector<double> rows;
   double total = 0, plain = 0;
   double against_hidden = 0;      ///< squared changes against what the new field held before
+  double of_sums = 0;             ///< squares of new plus old value
   double against_four_times = 0;  ///< changes against 4 times the old value, boundary included
-  double against[3][3] = {};      ///< changes against the point at (di - 1, dj - 1), [dj][di]
+  std::vector<double> against;    ///< changes against the point at each of places()
 
   double found_sum(int n) const { return found * found * n * n; }
   double square(int n, int i, int j) const {

@@ -301,14 +301,15 @@ std::string Block::describe_place_of_running_thread() const {
                 report("", {}).index, ")");
 }
 
-Report Block::report(const char* kind, Where where) const {
+Report Block::report(const char* kind, Where where, int thread) const {
   Report report = cuda_on_cpu::report(kind, where);
   const dim3 block = kernel_->config.block;
-  const uint3 thread = index_[running_];
+  const uint3 in_block = index_[thread];
   report.block = numbers(block_index_);
-  report.thread = numbers(thread);
-  report.index = numbers({block_index_.x * block.x + thread.x, block_index_.y * block.y + thread.y,
-                          block_index_.z * block.z + thread.z});
+  report.thread = numbers(in_block);
+  report.index =
+      numbers({block_index_.x * block.x + in_block.x, block_index_.y * block.y + in_block.y,
+               block_index_.z * block.z + in_block.z});
   return report;
 }
 

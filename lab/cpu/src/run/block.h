@@ -117,8 +117,9 @@ class Block {
   /// (127,2,0)".
   std::string describe_place_of_running_thread() const;
 
-  /// A report of what the running thread does there.
-  Report report(const char* kind, Where where) const;
+  /// A report of what a thread, or the running one, does there.
+  Report report(const char* kind, Where where, int thread) const;
+  Report report(const char* kind, Where where) const { return report(kind, where, running_); }
 
  private:
   /// The 32 threads of a warp as bits: each of `all` is in one of the others, or has returned.

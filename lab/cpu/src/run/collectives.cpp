@@ -67,8 +67,9 @@ void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
     return reinterpret_cast<std::uintptr_t>(p) % bytes != 0;
   };
   Block& block = *Block::current();
-  if (!size || zero_bytes > bytes || misaligned(to_shared) || misaligned(from_global)) {
-    block.fail_in_thread(block.report("async_copy", where),
+  const bool aligned = !misaligned(to_shared) && !misaligned(from_global);
+  if (!size || zero_bytes > bytes || !aligned) {
+    block.fail_in_thread(block.report(size && !aligned ? "misaligned" : "async_copy", where),
                          "an asynchronous copy moves 4, 8 or 16 bytes, aligned to their number");
   }
   if (watcher() && zero_bytes > 0) {

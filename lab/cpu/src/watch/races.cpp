@@ -323,10 +323,8 @@ Report Races::describe(const Block& block, const Conflict& conflict, bool lacks_
   const uint3 other = {before.block % grid.x, before.block / grid.x % grid.y,
                        before.block / grid.x / grid.y};
   const Where where = before.site->line();
-  Report race = report("race", now.site.line());
+  Report race = block.report("race", now.site.line(), thread);
   race.access = verb(now.kind);
-  race.block = numbers(block.block_index());
-  race.thread = numbers(block.thread_index(thread));
   race.other_line = where.line;
   race.other_thread = numbers(block.thread_index(before.thread));
   if (!same_block) race.other_block = numbers(other);

@@ -8,24 +8,36 @@
 
 #include "explain/mistakes/families.h"
 #include "explain/mistakes/run/found.h"
+#include "run/steps.h"
 #include "run/text.h"
 #include "source/source_code.h"
 
 namespace validate {
 namespace {
 
+/// The host or a kernel accesses memory through a null pointer.
+Answer null_pointer(const Found& found) {
+  const int line = found.report.line;
+  std::string name = array_at(found.source, line, found.report.access == "writes");
+  static const std::regex followed(R"((^|[^\w)\]])\*(\w+((\.|->)\w+)*))");  // *sum, *pass.sum
+  const std::string code = code_at(found.source, line);
+  std::smatch pointer;
+  if (name.empty() && std::regex_search(code, pointer, followed)) name = pointer.str(2);
+  if (name.empty()) name = found.scene.array;
+  return found.answer("pointer_without_memory")
+      .with("name", name.empty() ? "a pointer" : name)
+      .with("levels", found.evidence.patient.step >= kFirstCycleStep)
+      .with("other", name.empty() || name.find_first_of(".>") != std::string::npos);
+}
+
 /// Host code that accesses what lies beside an allocation, or what only the GPU can reach.
 Answer host_access(const Found& found) {
   const Report& report = found.report;
   if (report.has("variable")) return found.answer("host_access_to_a_device_variable");
   const std::string code = code_at(found.source, report.line);
-  if (report.place == "null") {
-    std::string name = array_at(found.source, report.line, report.access == "writes");
-    if (name.empty()) name = between(code, "*", "=");  // *sum = 0.0;
-    return found.answer("pointer_without_memory").with("name", name.empty() ? "a pointer" : name);
-  }
+  if (report.place == "null") return null_pointer(found);
   if (report.place == "nowhere") {
-    return found.answer("host_access_where_nothing_is")
+    return found.answer("access_where_nothing_is")
         .with("copy", code.find("cudaMemcpy") != std::string::npos);
   }
   if (report.bytes == 0) return {};
@@ -157,6 +169,10 @@ Answer few_bytes(const Report& given, int n, bool padded) {
 Answer answer_of_call(const Found& found) {
   const Report& report = found.report;
   if (report.kind == "host_access") return host_access(found);
+  if (report.kind == "out_of_bounds" && report.place == "null") return null_pointer(found);
+  if (report.kind == "out_of_bounds" && report.place == "nowhere") {
+    return found.answer("access_where_nothing_is").with("kernel", true);
+  }
   if (report.kind == "dynamic_shared") {
     return found.answer("too_little_dynamic_shared_memory")
         .with("given",
@@ -185,14 +201,17 @@ const Family kCallMistakes = {
      {"how many bytes line {line} asks for: sizeof(double) for the sum"}},
     {"pointer_without_memory", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory through {name}, but nothing was allocated for that pointer: it is null",
-     {"allocate_fields: one cudaMallocManaged (or cudaMalloc) for each pointer of main. Its first argument is the "
-      "address of main's pointer, which is what allocate_fields gets: `sum` there, and not `&sum`"}},
-    {"host_access_where_nothing_is", kForbidden, kAnyProgram, finding,
-     "line {line} {does} memory of the host where nothing was allocated",
-     {"{?copy|the copy's number of bytes: if run.finish asks for `rows` rows, `to` has room for as many, and no more; "
-      "and its pointers: `to` already is the place of row j, so only the field's pointer is moved by idx(0, j, n)|the "
+     {"{?other|the call that gives it memory: cudaMalloc for the GPU, cudaMallocHost for the host{?levels|; and "
+      "whether that level exists}|allocate_fields: one cudaMallocManaged (or cudaMalloc) for each pointer of main. Its "
+      "first argument is the address of main's pointer, which is what allocate_fields gets: `sum` there, and not "
+      "`&sum`}"}},
+    {"access_where_nothing_is", kForbidden, kAnyProgram, finding,
+     "line {line} {does} memory {?!kernel|of the host }where nothing was allocated",
+     {"{?kernel|the index at line {line}, idx with it, and the pointer: it leads far beyond all memory|{?copy|the "
+      "copy's number of bytes: if run.finish asks for `rows` rows, `to` has room for as many, and no more; and "
+      "its pointers: `to` already is the place of row j, so only the field's pointer is moved by idx(0, j, n)|the "
       "pointer at line {line}: what it was set to (cudaMalloc stores an address where its first argument points: at "
-      "main's own pointer?), and its index}"}},
+      "main's own pointer?), and its index}}"}},
     {"host_access_to_gpu_memory", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {?array|{array}|memory}, which is in the GPU's own memory (cudaMalloc): only "
      "kernels and copies reach it",

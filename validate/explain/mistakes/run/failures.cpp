@@ -20,6 +20,7 @@ Answer record(const Evidence& evidence) {
   const int asked = evidence.wrong.run.iterations, made = evidence.wrong.made;
   if (made > asked) return Answer("loop_does_not_end_in_time").with("asked", asked);
   if (evidence.says("a bad line, '0,")) return Answer("iteration_0_is_recorded");
+  if (evidence.says("begins with iteration 2")) return Answer("iteration_1_is_missing");
   if (evidence.says("holds no residual")) {
     return Answer("nothing_is_recorded").with("late", evidence.words.has(kLateSum));
   }
@@ -103,6 +104,9 @@ const Family kFailureMistakes = {
     {"iteration_0_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "an iteration 0 is recorded: the first sweep's residual has the number 1",
      {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is recorded"}},
+    {"iteration_1_is_missing", Strength::kForbidden, kAnyProgram, record,
+     "the first residual is recorded as that of iteration 2, so one sweep fewer is performed than is counted",
+     {"iteration in main: it begins at 0, and ++iteration in run.record(++iteration, residual) makes it 1"}},
     {"nothing_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "not one iteration was recorded: {?late|the loop ended while its last pass was still in flight, and nothing "
      "records that pass; or the loop never begins|the loop never begins, or it does not call run.record in each "

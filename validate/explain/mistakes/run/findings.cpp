@@ -135,6 +135,17 @@ Answer two_writers(const Found& found) {
   const std::string whole = code_only(found.source);
   const bool of_sum = !target.empty() && (whole.find("double*" + target) != std::string::npos ||
                                           whole.find("double" + target + "[") != std::string::npos);
+  // Past the last column the next row begins, whose points others have.
+  const int i = std::atoi(report.index.c_str());  // blockIdx * blockDim + threadIdx
+  if (!of_sum && found.scene.function == found.words.sweep() && i >= found.n - 1 &&
+      whole.find("inti=blockIdx.x*blockDim.x+threadIdx.x;") != std::string::npos) {
+    return found.answer("thread_without_a_point")
+        .with("kernel", found.scene.function)
+        .with("what", "writes")
+        .with("named", format("at line %d to the place of another thread's point", report.line))
+        .with("thread", format("i = %d", i))
+        .with("sweeps", true);
+  }
   return found
       .answer(of_sum ? "threads_write_one_place_in_the_sum" : "threads_write_the_same_point")
       .with("target", target.empty() ? "memory" : target)
@@ -390,7 +401,7 @@ const Family kFindingMistakes = {
       "what changes in each turn}", "{loop_condition}"}},
     {"memory_is_freed_twice", kForbidden, kAnyProgram, finding,
      "{what} is memory that was freed before: two pointers hold the same address, or one is freed twice",
-     {"free_fields: each pointer once", "{freed}"}},
+     {"free_fields: each pointer once", "{fields_in_one_place}"}},
     {"refused_launch_is_not_checked", kForbidden, kAnyProgram, finding,
      "the launch at line {line} was refused ({detail}), and cudaGetLastError was not called",
      {"the grid and the block of that launch; and CUDA_CHECK(cudaGetLastError()) right after it, which reports it at "

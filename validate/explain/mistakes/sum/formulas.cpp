@@ -29,8 +29,12 @@ const Formula kFormulas[] = {
     {"it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and multiplies by it "
      "again: (n * n) in brackets)", [](const Sweep& s, double) { return sqrt(s.total); }},
     {"it is divided by n under the root, not by n * n", [](const Sweep& s, double n) { return sqrt(s.total / n); }},
+    {"it is divided by n + n under the root, not by n * n",
+     [](const Sweep& s, double n) { return sqrt(s.total / (n + n)); }},
     {"the changes are not squared, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
+    {"the change is the new value plus the old one, and should be minus it",
+     [](const Sweep& s, double n) { return sqrt(s.of_sums) / n; }},
     {"the old value in the change is 4 times too large",
      [](const Sweep& s, double n) { return sqrt(s.against_four_times) / n; }},
 };
@@ -47,13 +51,11 @@ Answer other_formula(const SumLook& look) {
 
 /// The change of a point against another point's old value.
 Answer other_point(const SumLook& look) {
-  for (int dj = 0; dj < 3; ++dj) {
-    for (int di = 0; di < 3; ++di) {
-      if (di == 1 && dj == 1) continue;
-      if (look.sum_explained([&](const Sweep& s) { return s.against[dj][di]; })) {
-        return Answer("change_against_another_point")
-            .with("point", point_from_here(di - 1, dj - 1));
-      }
+  for (std::size_t p = 0; p < places().size(); ++p) {
+    const Place& place = places()[p];
+    if (!place.is_mistyped() && place.di == 0 && place.dj == 0) continue;
+    if (look.sum_explained([&](const Sweep& s) { return s.against[p]; })) {
+      return Answer("change_against_another_point").with("point", place.words());
     }
   }
   return {};

@@ -157,6 +157,21 @@ bool adds_nothing(const std::string& source) {
   return any;
 }
 
+/// Whether the sum has memory that kernels reach, and no host function reads or copies it.
+bool is_not_fetched(const std::string& source) {
+  static const std::regex memory(R"(cudaMalloc(Managed)?\((\(void\*\*\))?&?\w*sum\w*,)"),
+      copied(R"(cudaMemcpy\w*\([^,;]*,[^,;]*sum)"),
+      read(R"(\W\*\w*sum\w*(?!\w|=[^=])|sum\w*\[[^\]]*\](?!=[^=]))");
+  if (!std::regex_search(code_only(source), memory)) return false;
+  for (const Function& function : functions_in(source)) {
+    const std::string body = between(code_of(function, source) + "\n", "{", "\n");
+    if (!function.is_kernel && (std::regex_search(body, copied) || std::regex_search(body, read))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Residuals that are always the same, or another iteration's.
 Answer same_or_late(const SumLook& look) {
   const std::size_t count = look.sweeps.size();
@@ -170,6 +185,7 @@ Answer same_or_late(const SumLook& look) {
     const auto says = [&](const char* words) { return code.find(words) != std::string::npos; };
     std::smatch call;
     std::regex_search(code, call, late);
+    if (call.empty() && is_not_fetched(look.evidence.source)) return Answer("sum_stays_on_the_gpu");
     return Answer("residuals_are_zero")
         .with("asked", call.str(1))
         .with("of_new", says("change=value-f_new"))
@@ -296,6 +312,10 @@ const Family kSumMistakes = {
      "own, which is not added to that of all| yet}",
      {"the end of {sweep}: {?block_sum|the first thread of each block adds the block's sum|each thread adds its "
       "point's change * change} to the sum that all {?block_sum|blocks|threads} share, by atomicAdd"}},
+    {"sum_stays_on_the_gpu", Strength::kShape, kAnyProgram, of_sum<same_or_late>,
+     "every residual is 0: the kernel adds to a sum in the GPU's memory, and nothing brings it to the host",
+     {"after the kernel, before the residual is computed: cudaMemcpy(&host_sum, sum, sizeof(double), "
+      "cudaMemcpyDeviceToHost)"}},
     {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0, though the field changes: {?asked|main calls {asked} after copy_field, when both fields are "
      "the same|{?of_new|the change is computed after the new value has replaced the old one|{?other|the change is "
