@@ -47,6 +47,9 @@ nvtx nvtx3/nvToolsExt.h
 cooperative_groups cooperative_groups.h
 __pipeline_ cuda_pipeline_primitives.h
 END
+  if grep -qE "cudaStream_t.*(size_t|unsigned long)" "$1"; then
+    say "  A stream is the fourth between <<< and >>>: <<<grid, block, 0, stream>>>."
+  fi
   name=$(sed -n 's/.*calling a __host__ function("\([A-Za-z_][A-Za-z_0-9:]*\).*/\1/p' "$1" | head -n 1)
   name=${name##*:}
   if [[ -z $name ]]; then return; fi
@@ -81,7 +84,8 @@ why_not_built() {
   if [[ -n $trouble ]]; then cannot_run_here "the compiler says: $trouble"; fi
   has_space "${log%/*}" || cannot_run_here "no space left in ${log%/*}"
   compiler_words "$log" | errors_first
-  if grep -q 'CUDA on the CPU does not cover' "$log"; then
+  # What nvcc refuses as well is a mistake.
+  if grep 'CUDA on the CPU does not cover' "$log" | grep -qv 'as nvcc does not'; then
     cannot_run_here "The program may well be right. On a GPU: make check $step_words"
   fi
   if grep -qE 'undefined reference|undefined symbol|ld returned' "$log"; then

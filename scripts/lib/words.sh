@@ -19,10 +19,15 @@ die() {
 say_wrapped() { if [[ -n $* ]]; then printf '%s\n' "$*" | wrapped; fi; }
 
 # wrapped [INDENT]: the lines on stdin, those of more than 80 characters broken at blanks. What follows in such a line's
-# place is indented by that many blanks, or else by two more than the line.
+# place is indented by that many blanks, or else by two more than the line. A command of make stays whole, to be copied.
 wrapped() {
   awk -v blanks="${1:-}" '
+    function out(line) { gsub(/\001/, " ", line); print line }
     {
+      while (match($0, /make [a-z]| [A-Z]+=/)) {
+        at = RSTART + (substr($0, RSTART, 1) == " " ? 0 : 4)
+        $0 = substr($0, 1, at - 1) "\001" substr($0, at + 1)
+      }
       match($0, /^ */)
       indent = sprintf("%" (blanks == "" ? RLENGTH + 2 : blanks) "s", "")
       while (length($0) > 80) {
@@ -33,10 +38,10 @@ wrapped() {
           while (at <= length($0) && substr($0, at, 1) != " ") ++at
           if (at > length($0)) break
         }
-        print substr($0, 1, at - 1)
+        out(substr($0, 1, at - 1))
         $0 = indent substr($0, at + 1)
       }
-      print
+      out($0)
     }'
 }
 

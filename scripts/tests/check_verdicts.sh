@@ -61,6 +61,7 @@ test_verdicts() {
   if grep -q TODO "$lab/$exercise"; then fail "the case 'TODO comments deleted' leaves some"; fi
   check 1 "the TODO comments deleted" STEP=01
   expect "^$step: unchanged$" "the TODO comments deleted"
+  expect '^  Look for the task in its guide' "the TODO comments deleted"
 
   given "$temp/untouched.cpp" 's/double sum = 0\.0;/double  sum=0.0; \/\/ begin with nothing/'
   check 1 "blanks and a comment changed" STEP=01
@@ -189,7 +190,7 @@ test_verdicts() {
   cp "$lab/solutions/02_unified_memory/jacobi.cpp" "$lab/$second"
   check 0 "step 02, every call checked" STEP=02
   expect_no 'Not checked' "step 02, every call checked"
-  expect "^  Next: compare your predictions with an H200's: make guide STEP=02$" "step 02, without a GPU"
+  expect '^ +(an H200.s: )?make guide STEP=02 SHOW=predictions' "step 02, without a GPU: the command is not broken"
   sed -i 's/CUDA_CHECK(cudaFree(f_old));/cudaFree(f_old);/; /require_gpu_memory/d; s/std::size_t(i) \* n/i * n/' \
     "$lab/$second"
   line=$(grep -n '^  cudaFree(f_old);' "$lab/$second" | cut -d : -f 1)
@@ -206,6 +207,16 @@ test_verdicts() {
   check 1 "a step with kernels, untouched, without the toolkit" STEP=04
   expect '^No nvcc here: the CPU runs the kernels instead of a GPU' "a step with kernels"
   expect '^04_[a-z_]+: unchanged$' "a step with kernels"
+  local kernel=exercises/04_jacobi_kernel/jacobi.cu solved=solutions/04_jacobi_kernel/jacobi.cu
+  sed 's/<<<grid, block>>>/<<<grid, block, cudaStream_t()>>>/' "$lab/$solved" >"$lab/$kernel"
+  check 1 "a stream as the third of a launch" STEP=04
+  expect '^  A stream is the fourth between <<< and >>>' "a stream as the third of a launch"
+  sed 's/^    const double change = /    __shfl_up(value, 1);\n&/' "$lab/$solved" >"$lab/$kernel"
+  check 1 "a shuffle without a mask, which nvcc refuses" STEP=04
+  expect '^04_jacobi_kernel: does not compile' "a shuffle without a mask"
+  sed 's/kDefaultN = [0-9]*/kDefaultN = 65536/; s/std::size_t(i) \* n/i * n/' "$lab/$solved" >"$lab/$kernel"
+  check 1 "an index of ints, and a larger n" STEP=04
+  expect '^04_jacobi_kernel: wrong: at its own n = 65536, and right up to 46340$' "an index of ints, and a larger n"
   check 77 "a step with kernels, on a GPU" STEP=04 BACKEND=gpu
   expect '^04_[a-z_]+: cannot be built here for a GPU: no nvcc was found$' "a step with kernels, BACKEND=gpu"
   run make_lab run STEP=04 WHICH=exercise ARGS='--n 64 --iterations 2'

@@ -128,6 +128,11 @@ made 'echo "  --n N   points per side (default 4096)"'
 run "$goals" --name 07_beyond_l2 "$temp/made"
 expect 'at n = 4096 both fields have 134 MB: 2\.1 times the L2 cache of an H200, 2\.6 .* H100 and 3\.2 .* A100$' "n = 4096"
 
+made 'echo "  --n N   points per side (default 1400)"'
+run "$goals" --name 07_beyond_l2 "$temp/made"
+expect_status 1 "n = 1400, less than 4 times the smallest cache"
+expect "n = 1400: 15\.7 MB, and even a T4's L2 cache has 4\.2 MB" "n = 1400"
+
 # The host and the sum's page: as the CPU counts it in the solution, and in the step before.
 watched=$build_dir/bin/solution_07_beyond_l2_cpu_watched
 if [[ -x $watched && -x $build_dir/bin/solution_08_cub_reduction_cpu_watched ]]; then

@@ -61,7 +61,9 @@ const std::vector<Goal>& goals() {
       {11, "the host waits at most once in 5 sweeps", few_waits,
        "Compute a residual every kCheckEvery sweeps, and wait for nothing else in the loop."},
       {11, "when the host waits for a pass, the next one is already queued", waits_late,
-       "Queue the next pass first; then wait for the residual of the previous pass."},
+       "Queue the next pass first; then wait for the residual of the previous pass, by that pass's "
+       "own "
+       "event. Its sum goes to pinned memory (cudaMallocHost): a copy to any other waits for all."},
       {11, "3 or more sweeps per launch", sweeps_together,
        "Capture the sweeps of a pass as a graph: cudaGraphLaunch launches all of them."},
       {11, "4.5 times as many sweeps per second as in the previous step", more_sweeps_a_second,
@@ -70,7 +72,8 @@ const std::vector<Goal>& goals() {
       {12, "0.8 of the bandwidth of a copy", near_copy,
        "Are the loads 16 bytes wide, and are several rows in flight? make ncu STEP=12 shows it."},
       {13, "a kernel performs 4 or more sweeps", several_sweeps_a_launch,
-       "kLevels: how many sweeps a row goes through before it is stored."},
+       "kLevels: how many sweeps a row goes through before it is stored; and kCheckEvery: no pass "
+       "has more sweeps."},
       {13, "4 times as fast as one sweep at the speed of a copy", past_copy,
        "Several sweeps per trip to memory: do the registers spill (make ncu STEP=13)?"},
       {14, "neighbours exchange once for several sweeps, one row for each", exchange_before_passes,
@@ -91,8 +94,8 @@ const std::vector<Goal>& goals() {
       {15, "R GPUs are 0.85 R times as fast as one", scales,
        "What is exposed? make nsys STEP=15 shows the exchange, and what the GPU does meanwhile."},
       {16, "a cycle leaves at most 0.3 of the error, whatever n", little_error_left,
-       "make check STEP=16 tells which errors are left: smooth ones, rough ones, or those "
-       "between."},
+       "The sweeps damp rough errors, the coarser levels smooth ones. If nothing above says which "
+       "are left: how many points has each level (n / 2 + 1), and where do they lie?"},
       {16, "the first cycle begins with what the coarser levels found", begins_near,
        "Solve on the coarsest level first, interpolate, and go on with the next finer one. Each "
        "level needs the boundary's values before."},

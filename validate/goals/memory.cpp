@@ -50,7 +50,7 @@ std::string touched_words(const std::string& allocated_at, double count) {
   if (colon != std::string::npos && read_text(allocated_at.substr(0, colon), &source)) {
     name = allocated_in(source, std::atoi(allocated_at.c_str() + colon + 1));
   }
-  const std::string times = count < 1.5 ? "once" : format("%.3g times", count);
+  const std::string times = count < 1.5 ? "once" : format("%.0f times", count);
   return name.empty() ? "what is allocated at " + allocated_at + ", " + times
                       : name + ", " + times + " (allocated at " + allocated_at + ")";
 }
@@ -199,11 +199,15 @@ Measured coalesced(Bench* bench) {
 Measured beyond_l2(Bench* bench) {
   const int n = bench->default_n(bench->have.program);
   const double fields = 2 * points(n) * sizeof(float);
-  constexpr double kMiB = 1 << 20;
+  constexpr double kMiB = 1 << 20, kLeast = 4 * kMiB;  // of a T4
+  if (!bench->have.on_gpu && fields < 4 * kLeast) {
+    return measured(false, format("n = %d: %.1f MB, and even a T4's L2 cache has %.1f MB", n,
+                                  1e-6 * fields, 1e-6 * kLeast));
+  }
   need_gpu(
       bench,
-      format("needs a GPU; at n = %d both fields have %.3g MB: %.2g times the L2 cache of an "
-             "H200, %.2g times that of an H100 and %.2g times that of an A100",
+      format("needs a GPU; at n = %d both fields have %.0f MB: %.1f times the L2 cache of an "
+             "H200, %.1f times that of an H100 and %.1f times that of an A100",
              n, 1e-6 * fields, fields / (60 * kMiB), fields / (50 * kMiB), fields / (40 * kMiB)));
   const double l2 = bench->l2_bytes();
   return measured(fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times",

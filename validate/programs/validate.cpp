@@ -11,6 +11,7 @@
 
 #include "judge/check_step.h"
 #include "programs/command_line.h"
+#include "run/program_run.h"
 #include "run/text.h"
 #include "source/source_code.h"
 
@@ -165,22 +166,49 @@ void print_next(const Arguments& arguments) {
               arguments.exercise.c_str(), one ? "it" : "each");
 }
 
+/// Up to which n the program can be right, and why; 0: for all.
+int largest_n(const std::string& source, std::string* why) {
+  if (const int line = validate::int_bytes_in(source)) {
+    *why = validate::format(
+        "Larger fields have more bytes than an int can count, and line %d keeps them in one "
+        "(std::size_t is large enough).",
+        line);
+    return 23170;
+  }
+  if (const int line = validate::int_index_in(source)) {
+    *why = validate::format(
+        "Larger grids have more points than an int can count, and line %d multiplies ints "
+        "(std::size_t(n) * n is large enough).",
+        line);
+    return 46340;
+  }
+  return 0;
+}
+
 /// What a right program does not ask its GPU, and where it would be wrong for larger grids than are
 /// tried here. No mistakes: lines to think about.
 void print_thoughts(const std::string& source) {
   const std::string unchecked = validate::unchecked_calls(source);
   if (!unchecked.empty()) std::printf("  %s\n", unchecked.c_str());
-  if (const int line = validate::int_bytes_in(source)) {
-    std::printf(
-        "  Right up to n = 23170. Larger fields have more bytes than an int can count, and line %d "
-        "keeps them in one (std::size_t is large enough).\n",
-        line);
-  } else if (const int line = validate::int_index_in(source)) {
-    std::printf(
-        "  Right up to n = 46340. Larger grids have more points than an int can count, and line %d "
-        "multiplies ints (std::size_t(n) * n is large enough).\n",
-        line);
+  std::string why;
+  if (const int n = largest_n(source, &why)) {
+    std::printf("  Right up to n = %d. %s\n", n, why.c_str());
   }
+}
+
+/// A CPU in a GPU's place does not try the program's own n. There it is wrong if ints are too
+/// small.
+void look_at_own_n(const Arguments& arguments, validate::Verdict* verdict) {
+  const validate::StepCheck& check = arguments.check;
+  const bool all = check.cases.empty() && check.every_order;  // by the CPU alone
+  if (!all || verdict->kind != validate::Verdict::kRight) return;
+  std::string why;
+  const int most = largest_n(check.at_hand.source, &why);
+  const int own_n = most > 0 ? validate::default_n(check.program) : 0;
+  if (own_n <= most) return;
+  verdict->kind = validate::Verdict::kWrong;
+  verdict->summary = validate::format("wrong: at its own n = %d, and right up to %d", own_n, most);
+  verdict->details = {"diagnosis: " + why};
 }
 
 int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) {
@@ -222,19 +250,21 @@ int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) 
 
 int run(const Arguments& arguments) {
   if (unchanged(arguments)) {
+    const std::string todo = "TODO(" + arguments.name.substr(0, 2) + ")";
+    const bool there = !validate::lines_with(todo, arguments.check.at_hand.source).empty();
     std::printf(
-        "%s: unchanged\n  Its code is still that of the previous step.\n  Look for TODO(%s) in "
-        "%s.\n",
-        arguments.name.c_str(), arguments.name.substr(0, 2).c_str(), arguments.exercise.c_str());
+        "%s: unchanged\n  Its code is still that of the previous step.\n  Look for %s in %s.\n",
+        arguments.name.c_str(), there ? todo.c_str() : "the task",
+        there ? arguments.exercise.c_str() : "its guide, and in the first lines of the file");
     validate::write_verdict(arguments.verdict, "unchanged");
     return kExitWrong;
   }
   const bool terminal = isatty(STDERR_FILENO);
-  const validate::Verdict verdict =
-      validate::check_step(arguments.check, [&](const std::string& what) {
-        if (terminal) std::fprintf(stderr, "\r\033[K  running: %s", what.c_str());
-      });
+  validate::Verdict verdict = validate::check_step(arguments.check, [&](const std::string& what) {
+    if (terminal) std::fprintf(stderr, "\r\033[K  running: %s", what.c_str());
+  });
   if (terminal) std::fputs("\r\033[K", stderr);
+  look_at_own_n(arguments, &verdict);
   return print_verdict(arguments, verdict);
 }
 

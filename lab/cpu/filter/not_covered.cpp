@@ -58,7 +58,7 @@ constexpr NotCovered kNotCovered[] = {
      "cub::WarpExchange cub::WarpLoad cub::WarpMerge* cub::WarpScan cub::WarpStore",
      "this part of CUB", nullptr},
     {"__shfl __shfl_up __shfl_down __shfl_xor __ballot",
-     "warp functions without a mask", "use the one that ends in _sync"},
+     "warp functions without a mask, as nvcc does not", "use the one that ends in _sync"},
     {"__activemask", "the lanes that happen to run together", "name them: 0xffffffff is all"},
     {"__match_any_sync __match_all_sync", "a vote by value", nullptr},
     {"__reduce_add_sync __reduce_max_sync __reduce_min_sync",

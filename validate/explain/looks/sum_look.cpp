@@ -24,6 +24,7 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       sweep.rows[j] += square;
       sweep.total += square;
       sweep.plain += change;
+      sweep.absolute += std::fabs(change);
       const float both = after[k] + before[k];
       sweep.of_sums += static_cast<double>(both) * both;
       const double from_hidden = after[k] - hidden[k];

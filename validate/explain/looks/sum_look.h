@@ -15,7 +15,7 @@ struct Sweep {
   std::vector<float> changes;   ///< n x n
   std::vector<double> columns;  ///< squared changes, summed along each column
   std::vector<double> rows;
-  double total = 0, plain = 0;
+  double total = 0, plain = 0, absolute = 0;
   double against_hidden = 0;      ///< squared changes against what the new field held before
   double of_sums = 0;             ///< squares of new plus old value
   double against_four_times = 0;  ///< changes against 4 times the old value, boundary included

@@ -245,7 +245,7 @@ void close_memory_to_host() {
   }
 }
 
-void check_padding(Where launched_at) {
+void check_padding(bool by_host, Where launched_at) {
   const auto holds_padding = [](const char* begin, const char* end) {
     return std::all_of(begin, end, [](unsigned char c) { return c == kPadding; });
   };
@@ -257,9 +257,12 @@ void check_padding(Where launched_at) {
                           .place = past ? "past" : "before",
                           .allocated_line = a.origin.where.line,
                           .bytes = static_cast<long>(a.bytes),
-                          .other_line = launched_at.line};
-      fail(report, "the kernel launched at ", launched_at, " wrote ",
-           past ? "past the end of" : "before", " the ", describe(a));
+                          .other_line = launched_at.line,
+                          .flags = by_host ? "host" : ""};
+      fail(report,
+           by_host ? "host code, before the kernel launched at " : "the kernel launched at ",
+           launched_at, by_host ? ", wrote " : " wrote ", past ? "past the end of" : "before",
+           " the ", describe(a));
     }
   }
 }

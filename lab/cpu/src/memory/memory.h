@@ -71,9 +71,9 @@ const Allocation* check_argument(const PointerArgument& argument, const LaunchCo
 /// Ends the program: this argument points to memory of the host.
 [[noreturn]] void host_argument(const PointerArgument& argument, const LaunchConfig& config);
 
-/// After a kernel: ends the program if something has been written before an allocation or after
-/// it, in what is left of its pages.
-void check_padding(Where launched_at);
+/// Before a kernel and after it: ends the program if something, by the host or by the kernel, has
+/// been written before an allocation or after it, in what is left of its pages.
+void check_padding(bool by_host, Where launched_at);
 
 /// For cudaDeviceReset: frees all memory that is not freed.
 void release_all(Where where);

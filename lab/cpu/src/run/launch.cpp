@@ -75,9 +75,10 @@ cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run
   }
   auto run = [kernel] {
     const std::size_t before = shared_variable_bytes();
+    check_padding(true, kernel->config.where);
     run_kernel(*kernel);
     note_kernel(kernel->config, shared_variable_bytes() - before);
-    check_padding(kernel->config.where);
+    check_padding(false, kernel->config.where);
   };
   return enqueue(config.stream, config.where, run, std::move(uses));
 }

@@ -70,11 +70,27 @@ bool two_at_once_are_right(const FieldLook& look) {
   return seen && agree(look.sweeps.after(2), seen->field, look.n, 2);
 }
 
+/// Whole passes are performed, and of a few sweeps none.
+Answer rest_is_dropped(const FieldLook& look) {
+  constexpr int kAsked = 47;
+  Case many = look.evidence.wrong.run;
+  many.iterations = many.check_every = kAsked;
+  const auto seen = look.n <= kMaxDiagnosedN / 4 ? look.evidence.patient.ask(many) : nullptr;
+  for (int made = 2; seen && made < kAsked; ++made) {
+    if (!agree(look.sweeps.after(made), seen->field, look.n, made)) continue;
+    return Answer("sweeps_left_over_are_dropped").with("asked", kAsked).with("made", made);
+  }
+  return {};
+}
+
 /// Each iteration does the same: the field never changes at all, or is always that of one sweep.
 Answer stands_still(const FieldLook& look) {
   if (!predicts(look, old_start) && !predicts(look, first_sweep)) return {};
   const double first = look.said(1), second = look.said(2);
-  if (first == 0 && second == 0) return Answer("no_sweep_is_made");
+  if (first == 0 && second == 0) {
+    const Answer dropped = rest_is_dropped(look);
+    return dropped.known() ? dropped : Answer("no_sweep_is_made");
+  }
   if (!look.residual_is_right(1) || !same_residual(second, first)) return {};
   return Answer("new_field_never_becomes_old")
       .with("odd", two_at_once_are_right(look))
@@ -113,6 +129,11 @@ const Family kHistoryMistakes = {
      "the field stays as it was at the start, and every residual is 0: no sweep is performed",
      {"{never_launched}{?passes|; and whether sweeps are still performed when fewer are left than a pass has}; then "
       "whether the new field becomes the old one"}},
+    {"sweeps_left_over_are_dropped", Strength::kHistory, kAnyProgram, of_field<stands_still>,
+     "of {asked} sweeps {made} are performed, and of one none: the sweeps that are left over, fewer than a pass has, "
+     "are dropped",
+     {"the loop over the passes: when fewer sweeps are left than a pass has, they still have to be performed, one by "
+      "one or in a shorter pass"}},
     {"new_field_never_becomes_old", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "{?odd|a pass of an even number of sweeps is right. One of an odd number loses its last sweep (so with "
      "--check-every 1 each pass repeats the first)|every iteration repeats the first: the new field never becomes the "

@@ -61,11 +61,25 @@ std::string called_in(const Report& report) {
 
 /// A fill of what is no memory of the GPU's: "cudaMemset(&sum, 0, ...)".
 Answer fill_of_nothing(const Found& found) {
-  const std::string filled = between(found.report.array, "(&", ",");
-  if (filled.empty()) return {};
+  const std::string filled = between(found.report.array, "(", ",");
+  static const std::regex pointer(R"(&?\w+)");
+  if (!std::regex_match(filled, pointer)) return {};
   return found.answer("fill_of_no_gpu_memory")
       .with("call", called_in(found.report))
-      .with("variable", filled);
+      .with("variable", filled.substr(filled[0] == '&'))
+      .with("address", filled[0] == '&');
+}
+
+/// The pointer whose own address a call gets, in place of what it points to: "sum" of cudaMemcpy(
+/// &host_sum, &sum, 8, ...); "": none.
+std::string own_address(const Found& found) {
+  static const std::regex address(R"(&(\w+))");
+  const std::string code = code_only(found.source), &call = found.report.array;
+  for (std::sregex_iterator at(call.begin(), call.end(), address), end; at != end; ++at) {
+    const std::string name = (*at)[1];
+    if (std::regex_search(code, std::regex("(float|double)\\*" + name + "\\b"))) return name;
+  }
+  return "";
 }
 
 /// Of a copy: the argument that moves a float* by a number of bytes: "f_old + idx(0, j, n) *
@@ -119,6 +133,14 @@ Answer refused_call(const Found& found) {
   }
   if (const std::string moved = moved_by_bytes(found); !moved.empty()) {
     return found.answer("pointer_is_moved_by_bytes").with("pointer", moved);
+  }
+  const std::string own =
+      call.rfind("cudaMemcpy", 0) == 0 || call == "cudaFree" ? own_address(found) : "";
+  if (!own.empty()) {
+    return found.answer("fill_of_no_gpu_memory")
+        .with("call", call)
+        .with("variable", own)
+        .with("address", true);
   }
   if (report.kind != "direction" && report.kind != "host_memory") return {};
   if (last) return found.answer("something_was_refused");
@@ -203,8 +225,8 @@ const Family kCallMistakes = {
      "line {line} {does} memory through {name}, but nothing was allocated for that pointer: it is null",
      {"{?other|the call that gives it memory: cudaMalloc for the GPU, cudaMallocHost for the host{?levels|; and "
       "whether that level exists}|allocate_fields: one cudaMallocManaged (or cudaMalloc) for each pointer of main. Its "
-      "first argument is the address of main's pointer, which is what allocate_fields gets: `sum` there, and not "
-      "`&sum`}"}},
+      "first argument is the address of main's pointer, which is what allocate_fields gets: `f_old` there, and not "
+      "`&f_old`}"}},
     {"access_where_nothing_is", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory {?!kernel|of the host }where nothing was allocated",
      {"{?kernel|the index at line {line}, idx with it, and the pointer: it leads far beyond all memory|{?copy|the "
@@ -273,8 +295,10 @@ const Family kCallMistakes = {
       "each call before that line: the CUDA_CHECK around it, which reports its error; and its arguments: a pointer "
       "that cudaMalloc or cudaMallocManaged gave, not the address of that pointer"}},
     {"fill_of_no_gpu_memory", kForbidden, kAnyProgram, finding,
-     "at line {line} {call} gets &{variable}, the address of a variable of the host, and not of memory on the GPU",
-     {"{variable} holds the address that cudaMalloc gave: it is the argument, without the &"}},
+     "at line {line} {call} gets {?address|&{variable}, the address of a variable of the host, and not of memory on "
+     "the GPU|{variable}, which points to no memory of the GPU}",
+     {"{?address|{variable} holds the address that cudaMalloc gave: it is the argument, without the &|the call that "
+      "gives {variable} its memory: cudaMalloc(&{variable}, ...), before that line}"}},
     {"host_memory_for_a_kernel", kForbidden, kAnyProgram, finding,
      "the launch at line {line} gives the kernel an address at which it has no memory: {argument}",
      {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a kernel can use; malloc, "

@@ -83,7 +83,11 @@ Answer outside(const Found& found) {
 Answer unwritten(const Found& found) {
   const std::string& what = found.report.array;
   if (found.words.has(kTile) && what.find('[') != std::string::npos) {
-    return found.answer("tile_entry_is_not_loaded").with("entry", what);
+    const std::string code = code_only(found.source);
+    return found.answer("tile_entry_is_not_loaded")
+        .with("entry", what)
+        .with("async", code.find("_memcpy_async") != std::string::npos &&
+                           code.find("_wait") == std::string::npos);
   }
   const bool atomic = found.report.access == "changes atomically";
   if (atomic && found.finding.shared()) {
@@ -306,6 +310,11 @@ Answer finding(const Evidence& evidence) {
   if (!answer.known() && report.kind == "padding" && report.place == "past") {
     answer = few_bytes(report, evidence.wrong.run.n);
   }
+  if (!answer.known() && report.kind == "padding" && report.has("host")) {
+    answer = Answer("host_writes_beside_an_array")
+                 .with("before", report.place == "before")
+                 .with("allocated", report.allocated_line);
+  }
   return answer.known() ? answer.as(Strength::kForbidden) : looked;
 }
 
@@ -433,14 +442,20 @@ const Family kFindingMistakes = {
       "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},
     {"tile_entry_is_not_loaded", kHarmless, with(kTile), finding,
-     "{entry} is read at line {line}, but no thread has loaded it",
-     {"{tile_loads}",
-      "the index at line {line}: whether {entry} is the entry that is meant there; and the `if` around it: only "
-      "interior points, 1 to n - 2"}},
+     "{entry} is read at line {line}, but {?async|the copy that loads it need not have arrived|no thread has loaded "
+     "it}",
+     {"{?async|what waits for the copies before the tile is read: __pipeline_commit(), __pipeline_wait_prior(0), and "
+      "then __syncthreads()|{tile_loads}}",
+      "{?!async|the index at line {line}: whether {entry} is the entry that is meant there; and the `if` "
+      "around it: only interior points, 1 to n - 2}"}},
     {"shared_sum_is_not_set", kHarmless, kAnyProgram, finding,
      "line {line} adds to {sum}, but no thread has set it to 0",
      {"shared memory may hold anything at first: one thread of the block sets the sum to 0, and then a barrier "
       "follows, before the first thread adds to it"}},
+    {"host_writes_beside_an_array", kForbidden, kAnyProgram, finding,
+     "the host writes {?before|before|past the end of} the memory that line {allocated} allocates",
+     {"idx: point (0, 0) has the place 0, point (n - 1, n - 1) the place n * n - 1; and the loops of the host, such as "
+      "those in initialize_field: i and j from 0 to n - 1"}},
     {"sum_is_not_set", kHarmless, kAnyProgram, finding,
      "line {line} adds to memory that nothing has written",
      {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel that adds to it, even if "
