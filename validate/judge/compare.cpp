@@ -92,6 +92,7 @@ void describe_residual(const ResidualComparison& residual, std::vector<std::stri
                           residual.iteration, residual.expected, residual.found));
   if (residual.expected > 0 && std::isfinite(residual.found)) {
     const double times = residual.found / residual.expected;
+    if (times < 1e-3 || times > 1e6) return;  // says no more
     lines->push_back(std::fabs(times - 1) < 1e-4
                          ? format("  that is off by %.2g of the correct one", std::fabs(times - 1))
                          : format("  that is %.6g times the correct one", times));

@@ -485,8 +485,8 @@ const Family kFindingMistakes = {
      {"which points a thread has: {?blocks|where its block's points begin (blockIdx times the number of points that a "
       "block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the previous warp's "
       "as a warp has columns, 4 for each lane), and }}where its loops begin, by how much they advance, and where they "
-      "end, so that no two threads (or blocks) have the same ones{?!strips|; and idx: each point needs a place of its "
-      "own in memory}",
+      "end, so that no two threads (or blocks) have the same ones{?!strips|; the launch: a loop that advances by 4 is "
+      "for a block of 4 threads; and idx: each point needs a place of its own in memory}",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
     {"sum_without_an_atomic", kHarmless, kAnyProgram, finding,
