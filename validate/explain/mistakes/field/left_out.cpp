@@ -191,9 +191,8 @@ const char* const kWhoHasThePoints =
     "{sweep}: j_begin and j_end, with no row left out between two warps; and the launch (grid and block) in "
     "{host}{?ranks|; and which rows each rank has, and how they are divided (at its ends, and the rest): together all "
     "of them}|which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and "
-    "threadIdx, and the loop over a thread's points, if there is one{?twice| (two threads store the same point at line "
-    "{twice}: where does each begin, and by how much does it go on?)}; and the launch (grid and block; a block has at "
-    "most 1024 threads) in {?by_sweep|{host}|copy_field}{?both| and in copy_field}}}}";
+    "threadIdx, and the loop over a thread's points{?twice| (two threads store the same point at line {twice})}; and "
+    "the launch in {?by_sweep|{host}|copy_field}{?both| and in copy_field}, its grid and block}}}";
 
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,
