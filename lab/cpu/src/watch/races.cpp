@@ -331,6 +331,7 @@ Report Races::describe(const Block& block, const Conflict& conflict, bool lacks_
   race.flags = before.atomic           ? "other_atomic"
                : verb_before[0] == 'w' ? "other_writes"
                                        : "other_reads";
+  if (block.kernel().blocks() > 1) race.flags += " several_blocks";
   if (now.shared) {
     race.flags += " shared";
     race.array = describe_shared(now.address - block.shared_memory_begin());

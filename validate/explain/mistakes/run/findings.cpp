@@ -178,6 +178,8 @@ Answer global_race(const Found& found) {
   return found.answer("race_in_global_memory")
       .with("one_block", report.other_block.empty())
       .with("one_line", report.other_line == 0 || report.other_line == report.line)
+      .with("in_place", report.other_line == 0 || report.other_line == report.line ||
+                            report.has("several_blocks"))
       .with("fence", report.detail.find("__threadfence") != std::string::npos)
       .with("levels", found.evidence.patient.step >= kFirstCycleStep)
       .with("whole_grid", code_only(found.source).find("cooperative_groups") != std::string::npos)
@@ -497,10 +499,14 @@ const Family kFindingMistakes = {
      "{?field_is_right|the field is right; the residual is not: }a race: one thread writes what another one reads, in "
      "{?array|{array}|global memory}, at {lines}, and nothing says which of them comes first",
      {"{?fence|__threadfence() between what a block writes and the atomic by which the other blocks learn of "
-      "it|{?levels|{?one_line|line {line}: a thread that reads what its neighbours write in the same sweep is not "
-      "helped by a barrier; a second array is a help, or points of two colours, one after the other|{?one_block|a "
-      "barrier between the two lines: both threads are of one block, and __syncthreads() orders what they do, also in "
-      "global memory|what the two lines are meant to access: no barrier inside a kernel orders threads of different "
+      "it|{?levels|{?in_place|{lines}: a thread that reads what its neighbours write in the same sweep is not "
+      "helped by a barrier, which orders the threads of one block; a second array is a help, or points of "
+      "two colours, one after the other|{?one_block|a barrier between the two lines: both threads are of one block, "
+      "and __syncthreads() orders what they do, also in global memory|what the two lines are meant to access: no "
+      "barrier inside a kernel orders threads of different blocks}}|what {?one_line|line {line} is|the two lines are} "
+      "meant to access: a sweep reads one field and writes the other, and these are two arguments of the launch, "
+      "whose memory does not overlap}}","two colours, one after the other|{?one_block|a barrier between the two lines: both threads are of one block, and __syncthreads() "
+      "orders what they do, also in global memory|what the two lines are meant to access: no barrier inside a kernel orders threads of different "
       "blocks}}|what {?one_line|line {line} is|the two lines are} meant to access: a sweep reads one field and writes "
       "the other, and these are two arguments of the launch, whose memory does not overlap}}",
       "{?fence||{?levels||{?whole_grid|if one kernel makes several sweeps: grid.sync() between them, because "
