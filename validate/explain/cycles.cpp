@@ -39,6 +39,7 @@ struct Band {
     after += b * b;
   }
   double ratio() const { return before > 0 ? std::sqrt(after / before) : 0; }
+  double multiple() const { return before > 0 ? product / before : 0; }
 };
 
 /// Fits change = a * lambda * before + b * lambda^2 * before, in the sense of least squares.
@@ -81,16 +82,17 @@ bool sweeps_as_meant(const CycleLook& look) {
 
 }  // namespace
 
-CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vector<float>& one,
-                         const std::vector<float>& two) {
+CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vector<float>& start,
+                         const std::vector<float>& one, const std::vector<float>& two) {
   CycleLook look;
   look.n = n;
   const SineModes modes(n);
+  const std::vector<double> first = modes.amplitudes(error_of(n, exact, start));
   const std::vector<double> before = modes.amplitudes(error_of(n, exact, one));
   const std::vector<double> after = modes.amplitudes(error_of(n, exact, two));
   const int m = modes.per_side();
-  Band smooth, rough, middle, other, exchanged;
-  SweepFit sweeps;
+  Band smooth, smooth_first, rough, middle, other, exchanged;
+  SweepFit sweeps, sweeps_of_rough;
   const auto half_wave = [n](int p) { return std::cos(std::acos(-1.0) * p / (n - 1)) / 2; };
   for (int q = 1; q <= m; ++q) {
     for (int p = 1; p <= m; ++p) {
@@ -101,18 +103,25 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
                    : 4 * most > n       ? middle
                                         : other;
       band.add(before[at], after[at]);
-      sweeps.add(1 - half_wave(p) - half_wave(q), before[at], after[at] - before[at]);
+      const double lambda = 1 - half_wave(p) - half_wave(q), change = after[at] - before[at];
+      sweeps.add(lambda, before[at], change);
+      if (&band == &rough) sweeps_of_rough.add(lambda, before[at], change);
+      if (&band == &smooth) smooth_first.add(first[at], before[at]);
       if (most <= kSmoothModes && p != q) {
         exchanged.add(before[static_cast<std::size_t>(p - 1) * m + q - 1], after[at]);
       }
     }
   }
-  look.of_smooth = smooth.before > 0 ? smooth.product / smooth.before : 0;
-  look.of_exchanged = exchanged.before > 0 ? exchanged.product / exchanged.before : 0;
+  look.of_smooth = smooth.multiple();
+  look.of_smooth_first = smooth_first.multiple();
+  look.alike_first = look.of_smooth_first / smooth_first.ratio();
+  look.of_exchanged = exchanged.multiple();
   look.of_rough = rough.ratio();
   look.of_middle = middle.ratio();
   look.of_other = other.ratio();
   look.only_sweeps = sweeps.solve(&look.of_lambda, &look.of_square);
+  double of_square = 0;
+  sweeps_of_rough.solve(&look.rough_slope, &of_square);
   look.field_stays = one == two;
   for (int k = 0; k < 4 * n && !look.boundary_changed; ++k) {
     const int along = k % n;
@@ -136,7 +145,10 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
     return tell(
         Answer("last_level_is_not_solved").with("scale", format("%.2f", 1 - look.of_smooth)));
   }
-  if (look.field_stays) return tell(Answer("second_cycle_changes_nothing"));
+  // What a cycle begins with is what the one before has left, or not.
+  const bool anew = look.before_second > 1.5 * look.after_first &&
+                    std::fabs(look.before_second / look.before_first - 1) < 0.2;
+  if (look.field_stays && !anew) return tell(Answer("second_cycle_changes_nothing"));
   if (look.powers_are_right) return tell(Answer("cycle_right_for_powers_alone"));
   // Many cycles come near, and no nearer: the floats of the defect, and not the cycle.
   if (look.of_smooth < kSmoothTooMuch && look.last_error < 1e-3) {
@@ -147,6 +159,12 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
                     .with("factor", factor_of_a_wave(look.of_lambda, look.of_square))
                     .with("as_meant", sweeps_as_meant(look)));
   }
+  if (anew) {
+    return tell(Answer("cycle_begins_anew")
+                    .with("before", format("%.2g", look.before_first))
+                    .with("after", format("%.2g", look.after_first))
+                    .with("second", format("%.2g", look.before_second)));
+  }
   const double worst = std::max({look.of_rough, look.of_middle, look.of_other});
   if (std::isnan(worst) || std::isinf(look.last_error)) {
     return tell(Answer("cycle_gives_no_numbers"));
@@ -155,13 +173,27 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   if (std::fabs(look.of_exchanged + 1) < 0.1 && std::fabs(look.of_smooth - 1) < 0.5) {
     return tell(Answer("cycle_exchanges_axes"));
   }
+  // Known of programs alone whose first cycle begins with the starting values.
+  const bool no_start = std::fabs(look.before_first / look.at_start - 1) < 1e-3;
+  if (no_start && std::fabs(look.of_smooth_first) > 10 && std::fabs(look.alike_first) < 0.7) {
+    return tell(Answer("rough_errors_become_smooth")
+                    .with("times", format("%.0f", std::fabs(look.of_smooth_first))));
+  }
   const bool rough_grow = look.of_rough > 1.1 && look.of_rough > 1.5 * std::fabs(look.of_smooth);
   if (std::fabs(look.of_smooth) > kSmoothTooMuch && !rough_grow) {
     const double scale = 1 - look.of_smooth;
+    if (no_start && std::fabs(look.of_smooth_first) < kSmoothTooMuch) {
+      return tell(Answer("cycle_keeps_what_the_last_one_left")
+                      .with("first", format("%.2f", std::fabs(look.of_smooth_first)))
+                      .with("second", format("%.2f", std::fabs(look.of_smooth))));
+    }
     if (std::fabs(scale) < 0.2) return tell(Answer("no_coarse_correction"));
     return tell(Answer("coarse_correction_scaled")
                     .with("scale", format("%.2f", scale))
                     .with("negative", scale < 0));
+  }
+  if (rough_grow && look.rough_slope > 1) {
+    return tell(Answer("rough_errors_grow").with("left", format("%.2f", look.of_rough)));
   }
   if (look.of_rough > kTooMuch && look.of_rough >= 0.8 * worst) {
     return tell(Answer("rough_errors_stay").with("left", format("%.2f", look.of_rough)));

@@ -201,8 +201,17 @@ class CycleCheck {
     const auto one = patient_.ask({ProblemKind::kProbe, n, 1});
     const auto two = patient_.ask({ProblemKind::kProbe, n, 2});
     if (!one || !two) return {};
-    CycleLook look = look_at_cycles(n, exact(ProblemKind::kProbe, n), one->field, two->field);
+    const lab::Problem problem(ProblemKind::kProbe, n);
+    std::vector<float> start;
+    for (int j = 0; j < n; ++j) {
+      for (int i = 0; i < n; ++i) start.push_back(problem.initial_old()(i, j));
+    }
+    CycleLook look = look_at_cycles(n, exact(problem.kind(), n), start, one->field, two->field);
     look.last_error = error;
+    look.at_start = residual_of(start, n);
+    if (!one->residuals.empty()) look.before_first = one->residuals.back().value;
+    if (!two->residuals.empty()) look.before_second = two->residuals.back().value;
+    look.after_first = residual_of(one->field, n);
     const auto left = [&](int points) {
       const auto fall = falls_.find(points);
       return fall != falls_.end() ? fall->second.left

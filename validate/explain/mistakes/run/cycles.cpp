@@ -19,6 +19,11 @@ const Family kCycleMistakes = {
     {"second_cycle_changes_nothing", Strength::kShape, kAnyProgram, nullptr,
      "the second cycle leaves the field as the first one left it",
      {"whether the correction is added to the field that is written in the end, in every cycle"}},
+    {"cycle_begins_anew", Strength::kShape, kAnyProgram, nullptr,
+     "the first cycle takes the residual from {before} to {after}; the second one begins with {second} again, and not "
+     "with the field that the first one has left",
+     {"what sets u in the loop, beside the correction: the start from the coarser levels is made once, before the "
+      "first cycle; made again, it overwrites what the cycles have found"}},
     {"cycle_right_for_powers_alone", Strength::kShape, kAnyProgram, nullptr,
      "at n = 129 it is right, and at n = {n} wrong. With 2^k + 1 points per side each coarse point is on a fine one, "
      "on all levels. With an even number the coarser grid has n / 2 + 1 points over the same square, most of them "
@@ -77,7 +82,27 @@ const Family kCycleMistakes = {
       "defect is that after the first sweep: what the sweep has corrected is not to be corrected again}",
       "{?negative||the weights of the interpolation, which sum up to 1: which coarse point is west of a fine one, and "
       "which weight belongs to it}",
-      "{?negative||whether a correction is added twice}"}},
+      "{?negative||whether a correction is added twice, or to that of the cycle before: e of every level begins with 0 "
+      "in each cycle}"}},
+    {"cycle_keeps_what_the_last_one_left", Strength::kShape, kAnyProgram, nullptr,
+     "the first cycle leaves {first} of the smoothest errors, as a right one does, and the second one {second} times "
+     "what it begins with: it goes on with something that the first one has left behind",
+     {"whether e of every level is set to 0 in each cycle, before the first sweep, also where e is swapped with "
+      "another array",
+      "whether r of every coarser level is set in each cycle: where shares are added to it (atomicAdd, +=), it has to "
+      "be set to 0 before"}},
+    {"rough_errors_become_smooth", Strength::kShape, kAnyProgram, nullptr,
+     "the first cycle makes the smoothest errors {times} times as large, by others: a coarser level takes rough "
+     "errors, which change sign from point to point, for smooth ones",
+     {"how the coarse r is made: a coarse point gathers a share of the defect at each fine point around it, and those "
+      "of a rough defect then cancel out. One fine point's defect, be it times 4, does not do",
+      "whether these shares are the coarse point's weights where e is interpolated at those fine points, and whether "
+      "each coarse point gathers around the place where it lies"}},
+    {"rough_errors_grow", Strength::kShape, kAnyProgram, nullptr,
+     "a cycle makes the rough errors, which change sign from point to point, {left} times as large: what it adds to "
+     "them has their own sign",
+     {"the signs, on every level: r is east + north + west + south - 4 u, what the first sweep leaves of it is r - "
+      "(4 e - its four neighbours), and what they give is added"}},
     {"rough_errors_stay", Strength::kShape, kAnyProgram, nullptr,
      "a cycle leaves {left} of the rough errors, which change sign from point to point. No coarser level can show "
      "these: the sweeps have to damp them",
