@@ -505,10 +505,7 @@ const Family kFindingMistakes = {
       "and __syncthreads() orders what they do, also in global memory|what the two lines are meant to access: no "
       "barrier inside a kernel orders threads of different blocks}}|what {?one_line|line {line} is|the two lines are} "
       "meant to access: a sweep reads one field and writes the other, and these are two arguments of the launch, "
-      "whose memory does not overlap}}","two colours, one after the other|{?one_block|a barrier between the two lines: both threads are of one block, and __syncthreads() "
-      "orders what they do, also in global memory|what the two lines are meant to access: no barrier inside a kernel orders threads of different "
-      "blocks}}|what {?one_line|line {line} is|the two lines are} meant to access: a sweep reads one field and writes "
-      "the other, and these are two arguments of the launch, whose memory does not overlap}}",
+      "whose memory does not overlap}}",
       "{?fence||{?levels||{?whole_grid|if one kernel makes several sweeps: grid.sync() between them, because "
       "__syncthreads() orders the threads of one block only|{?one_block|if they are meant to access the same place: "
       "__syncthreads() in between, as both threads are of one block|that no barrier inside a kernel orders threads of "
