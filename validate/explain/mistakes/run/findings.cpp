@@ -179,7 +179,7 @@ Answer global_race(const Found& found) {
       .with("one_block", report.other_block.empty())
       .with("one_line", report.other_line == 0 || report.other_line == report.line)
       .with("in_place", report.other_line == 0 || report.other_line == report.line ||
-                            report.has("several_blocks"))
+                            (report.other_block.empty() && report.has("several_blocks")))
       .with("fence", report.detail.find("__threadfence") != std::string::npos)
       .with("levels", found.evidence.patient.step >= kFirstCycleStep)
       .with("whole_grid", code_only(found.source).find("cooperative_groups") != std::string::npos)
