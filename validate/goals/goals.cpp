@@ -62,8 +62,8 @@ const std::vector<Goal>& goals() {
        "Compute a residual every kCheckEvery sweeps, and wait for nothing else in the loop."},
       {11, "when the host waits for a pass, the next one is already queued", waits_late,
        "Queue the next pass first; then wait for the residual of the previous pass, by that pass's "
-       "own "
-       "event. Its sum goes to pinned memory (cudaMallocHost): a copy to any other waits for all."},
+       "own event. Its sum goes to pinned memory (cudaMallocHost): a copy to any other waits for "
+       "all."},
       {11, "3 or more sweeps per launch", sweeps_together,
        "Capture the sweeps of a pass as a graph: cudaGraphLaunch launches all of them."},
       {11, "4.5 times as many sweeps per second as in the previous step", more_sweeps_a_second,

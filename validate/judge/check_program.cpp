@@ -307,7 +307,7 @@ class Judgement {
     judge_field_at_the_stop(trial.record.iterations);
   }
 
-  /// Whether the run to a tolerance ends with the field of so many sweeps.
+  /// Whether the run to a tolerance leaves the field of this number of sweeps.
   bool ends_with(int sweeps) {
     const Case& run = *to_tolerance_;
     std::vector<float> field;

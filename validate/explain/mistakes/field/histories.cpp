@@ -72,7 +72,7 @@ bool two_at_once_are_right(const FieldLook& look) {
 
 /// Whole passes are performed, and of a few sweeps none.
 Answer rest_is_dropped(const FieldLook& look) {
-  constexpr int kAsked = 47;
+  constexpr int kAsked = 47;  // a prime: a pass of several sweeps leaves a rest
   Case many = look.evidence.wrong.run;
   many.iterations = many.check_every = kAsked;
   const auto seen = look.n <= kMaxDiagnosedN / 4 ? look.evidence.patient.ask(many) : nullptr;

@@ -59,25 +59,30 @@ std::string called_in(const Report& report) {
   return report.array.substr(0, report.array.find('('));
 }
 
+/// A call that gets `argument`, a pointer to no memory of the GPU's or with & its own address.
+Answer no_gpu_memory(const Found& found, const std::string& argument) {
+  const bool address = argument[0] == '&';
+  return found.answer("no_gpu_memory_for_a_call")
+      .with("call", called_in(found.report))
+      .with("variable", argument.substr(address))
+      .with("address", address);
+}
+
 /// A fill of what is no memory of the GPU's: "cudaMemset(&sum, 0, ...)".
 Answer fill_of_nothing(const Found& found) {
   const std::string filled = between(found.report.array, "(", ",");
   static const std::regex pointer(R"(&?\w+)");
-  if (!std::regex_match(filled, pointer)) return {};
-  return found.answer("fill_of_no_gpu_memory")
-      .with("call", called_in(found.report))
-      .with("variable", filled.substr(filled[0] == '&'))
-      .with("address", filled[0] == '&');
+  return std::regex_match(filled, pointer) ? no_gpu_memory(found, filled) : Answer();
 }
 
-/// The pointer whose own address a call gets, in place of what it points to: "sum" of cudaMemcpy(
-/// &host_sum, &sum, 8, ...); "": none.
+/// The argument of a call that is a pointer's own address, in place of what it points to: "&sum" of
+/// cudaMemcpy(&host_sum, &sum, 8, ...); "": none.
 std::string own_address(const Found& found) {
   static const std::regex address(R"(&(\w+))");
   const std::string code = code_only(found.source), &call = found.report.array;
   for (std::sregex_iterator at(call.begin(), call.end(), address), end; at != end; ++at) {
     const std::string name = (*at)[1];
-    if (std::regex_search(code, std::regex("(float|double)\\*" + name + "\\b"))) return name;
+    if (std::regex_search(code, std::regex("(float|double)\\*" + name + "\\b"))) return "&" + name;
   }
   return "";
 }
@@ -136,12 +141,7 @@ Answer refused_call(const Found& found) {
   }
   const std::string own =
       call.rfind("cudaMemcpy", 0) == 0 || call == "cudaFree" ? own_address(found) : "";
-  if (!own.empty()) {
-    return found.answer("fill_of_no_gpu_memory")
-        .with("call", call)
-        .with("variable", own)
-        .with("address", true);
-  }
+  if (!own.empty()) return no_gpu_memory(found, own);
   if (report.kind != "direction" && report.kind != "host_memory") return {};
   if (last) return found.answer("something_was_refused");
   return fills ? fill_of_nothing(found) : found.answer("copy_against_its_direction");
@@ -294,7 +294,7 @@ const Family kCallMistakes = {
      {"{order_of_launch}", "{sizes_of_launch}",
       "each call before that line: the CUDA_CHECK around it, which reports its error; and its arguments: a pointer "
       "that cudaMalloc or cudaMallocManaged gave, not the address of that pointer"}},
-    {"fill_of_no_gpu_memory", kForbidden, kAnyProgram, finding,
+    {"no_gpu_memory_for_a_call", kForbidden, kAnyProgram, finding,
      "at line {line} {call} gets {?address|&{variable}, the address of a variable of the host, and not of memory on "
      "the GPU|{variable}, which points to no memory of the GPU}",
      {"{?address|{variable} holds the address that cudaMalloc gave: it is the argument, without the &|the call that "
