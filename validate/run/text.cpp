@@ -20,9 +20,9 @@ std::string between(const std::string& text, const std::string& before, const st
   return end == std::string::npos ? "" : text.substr(begin, end - begin);
 }
 
-std::string point_from_here(int di, int dj, char x, char y) {
+std::string point_from_here(int di, int dj) {
   const auto offset = [](int by) { return by == 0 ? std::string() : format("%+d", by); };
-  return std::string("(") + x + offset(di) + ", " + y + offset(dj) + ")";
+  return "(i" + offset(di) + ", j" + offset(dj) + ")";
 }
 
 }  // namespace validate

@@ -15,8 +15,7 @@ std::string join(const std::vector<std::string>& parts, const std::string& last 
 /// What stands between two texts; "" where one of them is missing.
 std::string between(const std::string& text, const std::string& before, const std::string& after);
 
-/// "(i, j-1)": the point that lies di columns and dj rows from point (i, j). With other letters, x
-/// and y: "(i+1, i)", as a mistyped index has it.
-std::string point_from_here(int di, int dj, char x = 'i', char y = 'j');
+/// "(i, j-1)": the point that lies di columns and dj rows from point (i, j).
+std::string point_from_here(int di, int dj);
 
 }  // namespace validate

@@ -34,19 +34,6 @@ double Sweeps::residual(int k) {
   return residuals_[k - 1];
 }
 
-const std::vector<Place>& places() {
-  static const std::vector<Place> all = [] {
-    std::vector<Place> list;
-    for (const char* letters : {"ij", "ji", "ii", "jj"}) {
-      for (int dj = -1; dj <= 1; ++dj) {
-        for (int di = -1; di <= 1; ++di) list.push_back({letters[0], letters[1], di, dj});
-      }
-    }
-    return list;
-  }();
-  return all;
-}
-
 double largest_of(const Field& field) {
   double largest = 0;
   for (float value : field) largest = std::max(largest, std::fabs(static_cast<double>(value)));

@@ -38,22 +38,6 @@ class Sweeps {
   std::vector<double> residuals_;
 };
 
-/// A point near (i, j), or one as mistyped indices name it, such as (i+1, i).
-struct Place {
-  char x, y;   ///< which of the letters i and j each of its indices has
-  int di, dj;  ///< and what is added to it: -1 to 1
-
-  std::size_t at(int i, int j, int n) const {
-    return static_cast<std::size_t>((y == 'j' ? j : i) + dj) * n + (x == 'i' ? i : j) + di;
-  }
-  /// Whether it lies elsewhere for each (i, j).
-  bool is_mistyped() const { return x != 'i' || y != 'j'; }
-  std::string words() const { return point_from_here(di, dj, x, y); }
-};
-
-/// All of them: first those at one distance for all (i, j), row by row.
-const std::vector<Place>& places();
-
 double largest_of(const Field& field);
 
 /// Whether row j of `found` is what a sweep makes of `before`, with row `other` of `from` in the

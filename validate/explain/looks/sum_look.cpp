@@ -13,7 +13,6 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
   sweep.changes.resize(before.size());
   sweep.columns.assign(n, 0.0);
   sweep.rows.assign(n, 0.0);
-  sweep.against.assign(places().size(), 0.0);
   for (int j = 1; j < n - 1; ++j) {
     for (int i = 1; i < n - 1; ++i) {
       const std::size_t k = static_cast<std::size_t>(j) * n + i;
@@ -25,12 +24,11 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       sweep.total += square;
       sweep.plain += change;
       sweep.absolute += std::fabs(change);
-      const float both = after[k] + before[k];
-      sweep.of_sums += static_cast<double>(both) * both;
       const double from_hidden = after[k] - hidden[k];
       sweep.against_hidden += from_hidden * from_hidden;
-      for (std::size_t p = 0; p < places().size(); ++p) {
-        const float other = after[k] - before[places()[p].at(i, j, n)];
+      for (int p = 0; p < 9; ++p) {
+        const std::size_t at = static_cast<std::size_t>(j + p / 3 - 1) * n + i + p % 3 - 1;
+        const float other = after[k] - before[at];
         sweep.against[p] += static_cast<double>(other) * other;
       }
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -16,10 +17,9 @@ struct Sweep {
   std::vector<double> columns;  ///< squared changes, summed along each column
   std::vector<double> rows;
   double total = 0, plain = 0, absolute = 0;
-  double against_hidden = 0;      ///< squared changes against what the new field held before
-  double of_sums = 0;             ///< squares of new plus old value
-  double against_four_times = 0;  ///< changes against 4 times the old value, boundary included
-  std::vector<double> against;    ///< changes against the point at each of places()
+  double against_hidden = 0;           ///< squared changes against what the new field held before
+  double against_four_times = 0;       ///< changes against 4 times the old value, boundary included
+  std::array<double, 9> against = {};  ///< changes against each point from (i-1, j-1) to (i+1, j+1)
 
   double found_sum(int n) const { return found * found * n * n; }
   double square(int n, int i, int j) const {

@@ -1,7 +1,6 @@
 // Points at the edges of blocks, strips and lanes, whose neighbours belong to another thread.
 
 #include <cmath>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -9,7 +8,6 @@
 #include "explain/looks/stencil_fit.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
-#include "source/source_code.h"
 
 namespace validate {
 namespace {
@@ -17,24 +15,15 @@ namespace {
 constexpr int kSmallestBlock = 8;
 constexpr int kOfLane = 4;  // columns
 
-/// The fourth argument of the program's shuffles, if it is less than a warp; else 0.
-int width_of_shuffles(const std::string& code) {
-  static const std::regex call(R"(__shfl\w*\([^,()]*,[^,()]*,[^,()]*,(2|4|8|16)\))");
-  std::smatch found;
-  return std::regex_search(code, found, call) ? std::stoi(found[1]) : 0;
-}
-
 /// Columns whose west or east neighbour a lane has to get from another one, or from beyond its strip.
 Answer lanes(const FieldLook& look) {
   if (!look.interior_only()) return {};
   const std::vector<int> wrong = counts_of(look.inside, 'i');
   std::vector<int> firsts, lasts;
-  int width = width_of_shuffles(code_only(look.evidence.source));
   for (int i = 1; i < look.n - 1; ++i) {
     if (wrong[i] == 0) continue;
     if (i % kOfLane != 0 && i % kOfLane != kOfLane - 1) return {};
     if (2 * wrong[i] < look.n) return {};
-    if (width > 0 && (i + 1) % (kOfLane * width) > 1) width = 0;  // not at an end of such a group
     (i % kOfLane == 0 ? firsts : lasts).push_back(i);
   }
   std::string causes;
@@ -43,12 +32,11 @@ Answer lanes(const FieldLook& look) {
   for (const bool east : {false, true}) {
     const std::vector<int>& columns = east ? lasts : firsts;
     if (columns.empty()) continue;
-    const bool at_ends = !width && (columns.size() == 1 || columns[1] - columns[0] > 16 * kOfLane);
-    const std::string lanes_of = width ? format("group of %d lanes", width) : "lane's four";
+    const bool at_ends = columns.size() == 1 || columns[1] - columns[0] > 16 * kOfLane;
     (at_ends ? ends : lanes) = true;
     causes += (causes.empty() ? "" : ", and ") + describe_lines(columns, 'i', look.n).words() +
               format(" (the %s of a %s), whose %s neighbour ", east ? "last" : "first",
-                     at_ends ? "strip" : lanes_of.c_str(), east ? "east" : "west") +
+                     at_ends ? "strip" : "lane's four", east ? "east" : "west") +
               (at_ends ? "lies beyond the strip"
                : east  ? "belongs to the next lane"
                        : "belongs to the previous lane") +
@@ -57,8 +45,7 @@ Answer lanes(const FieldLook& look) {
   return Answer("columns_at_ends_of_lanes")
       .with("columns", causes)
       .with("together", !fit.empty())
-      .with("shuffles_first", lanes && fit.empty() && width == 0)
-      .with("width", width > 0 ? std::to_string(width) : "")
+      .with("shuffles_first", lanes && fit.empty())
       .with("ends", ends);
 }
 
@@ -136,9 +123,7 @@ Answer edges(const FieldLook& look) {
 const Family kEdgeMistakes = {
     {"columns_at_ends_of_lanes", Strength::kShape, with(kStrips), of_field<lanes>,
      "the field is wrong only in {columns}",
-     {"{?width|the shuffles' fourth argument: with {width}, lanes exchange only within groups of {width}. Without it "
-      "all 32 lanes of a warp are one group}",
-      "{?together|{put_together}}",
+     {"{?together|{put_together}}",
       "{?pairs|the sums of two neighbours that a lane keeps: which two each adds, and for which point it is used}",
       "{?shuffles_first|the shuffles: up by 1 brings what the previous lane has (its last point is west of this lane's "
       "first), down by 1 what the next lane has (its first point is east of this lane's last)}",

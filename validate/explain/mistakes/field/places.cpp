@@ -47,61 +47,32 @@ Answer exchanged(const FieldLook& look) {
   }));
 }
 
-/// Some of the four neighbours are read at other points, whose indices mix i and j: one of them
-/// anywhere, or several with i and j exchanged. Neighbour (di, dj) of point (i, j) is then
-/// (j + dj, i + di), or (j + di, i + dj) if the 1 stays where it was.
-Answer reads_other_points(const FieldLook& look) {
+/// Some of the four neighbours are read with i and j exchanged: neighbour (di, dj) of point (i, j) is
+/// then (j + dj, i + di), or (j + di, i + dj) if the 1 stays where it was.
+Answer some_exchanged(const FieldLook& look) {
   if (!look.interior_only() || !look.points_differ()) return {};
   constexpr int kDi[] = {1, 0, -1, 0}, kDj[] = {0, 1, 0, -1};
   const std::vector<std::string> names = {"east", "north", "west", "south"};
-  const auto fits = [&](const std::vector<Place>& read) {
-    return look.all_of(look.interior(), [&](int i, int j) {
-      double sum = 0;
-      for (const Place& place : read) sum += look.before[place.at(i, j, look.n)];
-      return look.near(0.25 * sum, look.at(look.found, i, j));
-    });
-  };
-  std::vector<Place> right;
-  for (int k = 0; k < 4; ++k) right.push_back({'i', 'j', kDi[k], kDj[k]});
-  for (int k = 0; k < 4; ++k) {
-    std::vector<Place> read = right;
-    for (const Place& place : places()) {
-      read[k] = place;
-      if (!place.is_mistyped() || !fits(read)) continue;
-      return Answer(true).with("neighbours", names[k]).with("one", place.words());
-    }
-  }
-  for (const char letter : {'i', 'j'}) {  // a tile, loaded from idx(i, i, n)
-    const int* const by = letter == 'i' ? kDi : kDj;
-    std::vector<Place> read;
-    for (int k = 0; k < 4; ++k) read.push_back({letter, letter, by[k], by[k]});
-    const Place centre{letter, letter, 0, 0};
-    if (fits(read)) return Answer(true).with("one", centre.words()).with("all", true);
-  }
   for (int which = 1; which < 15; ++which) {
     for (const bool stays : {false, true}) {
-      std::vector<Place> read = right;
+      if (!look.all_of(look.interior(), [&](int i, int j) {
+            double sum = 0;
+            for (int k = 0; k < 4; ++k) {
+              const int di = stays ? kDi[k] : kDj[k], dj = stays ? kDj[k] : kDi[k];
+              sum += which >> k & 1 ? look.at(look.before, j + di, i + dj)
+                                    : look.at(look.before, i + kDi[k], j + kDj[k]);
+            }
+            return look.near(0.25 * sum, look.at(look.found, i, j));
+          })) {
+        continue;
+      }
       std::vector<std::string> exchanged;
       for (int k = 0; k < 4; ++k) {
-        if (!(which >> k & 1)) continue;
-        read[k] = {'j', 'i', stays ? kDi[k] : kDj[k], stays ? kDj[k] : kDi[k]};
-        exchanged.push_back(names[k]);
+        if (which >> k & 1) exchanged.push_back(names[k]);
       }
-      if (fits(read)) return Answer(true).with("neighbours", join(exchanged));
-    }
-  }
-  return {};
-}
-
-/// Each point of the interior holds what belongs to another one, whose indices mix i and j.
-Answer holds_other_points(const FieldLook& look) {
-  if (!look.points_differ()) return {};
-  for (const Place& place : places()) {
-    if (!place.is_mistyped() || (place.x == 'j' && place.y == 'i')) continue;
-    if (look.all_of(look.interior(), [&](int i, int j) {
-          return look.near(look.expected[place.at(i, j, look.n)], look.at(look.found, i, j));
-        })) {
-      return Answer(true).with("place", place.words());
+      return Answer(true)
+          .with("neighbours", join(exchanged))
+          .with("are", exchanged.size() > 1 ? "are" : "is");
     }
   }
   return {};
@@ -189,14 +160,9 @@ const Family kPlaceMistakes = {
      "the interior is the correct one with i and j exchanged, but the boundary is not: i and j are exchanged in one "
      "array's index, but not in the others'",
      {"every idx(...) in {sweep}{?!swaps| and in {copy}}: idx(i, j, n), never idx(j, i, n)"}},
-    {"neighbours_of_other_points", Strength::kModel, kAnyProgram, of_field<reads_other_points>,
-     "{?all|wherever a point (i, j) is read, it is point {one}|{?one|for {neighbours} point {one} is "
-     "read|{neighbours} are read with i and j exchanged}, and the other neighbours are right}",
-     {"{?all|the index{?tile| with which the tile is loaded}|the {?one|index|indices} of {neighbours}} in {sweep}: i "
-      "comes first, then j{?!all|, as in the others}"}},
-    {"points_of_others_are_copied", Strength::kModel, kAnyProgram, of_field<holds_other_points>,
-     "each point (i, j) gets what belongs to point {place}",
-     {"the indices {?swaps|in {sweep}|on both sides in {copy}}: idx(i, j, n), i first, then j"}},
+    {"some_neighbours_are_exchanged", Strength::kModel, kAnyProgram, of_field<some_exchanged>,
+     "{neighbours} {are} read with i and j exchanged, and the other neighbours are right",
+     {"the indices of {neighbours} in {sweep}: i comes first, then j, as in the others"}},
     {"exchanged_in_each_block", Strength::kModel, kAnyProgram, of_field<exchanged_in_blocks>,
      "within each block of {block} x {block} points, i and j are exchanged",
      {"{?tile|{tile_indices}|threadIdx.x and threadIdx.y in {sweep}: x belongs to i, y to j, in every index}"}},

@@ -3,13 +3,11 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <regex>
 #include <string>
 
 #include "explain/evidence.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
-#include "source/source_code.h"
 
 namespace validate {
 namespace {
@@ -59,28 +57,10 @@ Answer damaged_memory(const Evidence& evidence) {
   return Answer(evidence.error.rfind("it crashed", 0) == 0 && evidence.says("SIGABRT"));
 }
 
-/// A field whose memory belongs to a variable of the function that hands it out, and goes with it.
-Answer memory_of_a_local(const Evidence& evidence) {
-  static const std::regex local(
-      R"(std::(?:vector|unique_ptr)<[^&*;]*>(?!&).*[;{}]\*\w+=(\w+)\.(?:data|get)\(\))");
-  for (const Function& function : functions_in(evidence.source)) {
-    const std::string code = code_of(function, evidence.source);
-    const bool stays = function.name == "main" || code.find("static") != std::string::npos;
-    std::smatch found;
-    if (stays || !std::regex_search(code, found, local)) continue;
-    return Answer("memory_of_a_local").with("name", found[1]).with("function", function.name);
-  }
-  return {};
-}
-
 }  // namespace
 
 // clang-format off
 const Family kFailureMistakes = {
-    {"memory_of_a_local", Strength::kForbidden, kAnyProgram, memory_of_a_local,
-     "{name} is a local variable of {function}: its memory is freed where {function} ends, and what was handed out "
-     "points to freed memory",
-     {"{function}: the fields need memory that stays until free_fields frees it, such as that of cudaMallocManaged"}},
     {"wrong_only_at_a_large_n", Strength::kShape, kAnyProgram, nullptr,
      "up to n = {right} it is right, but at n = {n} it {?hangs|does not end|is wrong}",
      {"{?hangs|each loop that may not end there: its condition, and what changes in each turn}",

@@ -31,16 +31,10 @@ const Formula kFormulas[] = {
     {"it is divided by n under the root, not by n * n", [](const Sweep& s, double n) { return sqrt(s.total / n); }},
     {"it is divided by n + n under the root, not by n * n",
      [](const Sweep& s, double n) { return sqrt(s.total / (n + n)); }},
-    {"the root is taken twice: of the sum, and of what becomes of it",
-     [](const Sweep& s, double n) { return sqrt(sqrt(s.total)) / n; }},
-    {"the root is taken twice, and the sum divided twice",
-     [](const Sweep& s, double n) { return sqrt(sqrt(s.total) / n) / n; }},
     {"the changes are not squared, but made positive",
      [](const Sweep& s, double n) { return sqrt(s.absolute) / n; }},
     {"the changes are not squared, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
-    {"the change is the new value plus the old one, and should be minus it",
-     [](const Sweep& s, double n) { return sqrt(s.of_sums) / n; }},
     {"the old value in the change is 4 times too large",
      [](const Sweep& s, double n) { return sqrt(s.against_four_times) / n; }},
 };
@@ -57,11 +51,10 @@ Answer other_formula(const SumLook& look) {
 
 /// The change of a point against another point's old value.
 Answer other_point(const SumLook& look) {
-  for (std::size_t p = 0; p < places().size(); ++p) {
-    const Place& place = places()[p];
-    if (!place.is_mistyped() && place.di == 0 && place.dj == 0) continue;
-    if (look.sum_explained([&](const Sweep& s) { return s.against[p]; })) {
-      return Answer("change_against_another_point").with("point", place.words());
+  for (int p = 0; p < 9; ++p) {
+    if (p != 4 && look.sum_explained([&](const Sweep& s) { return s.against[p]; })) {
+      return Answer("change_against_another_point")
+          .with("point", point_from_here(p % 3 - 1, p / 3 - 1));
     }
   }
   return {};

@@ -73,10 +73,9 @@ Answer order_of_sum(const Evidence& evidence) {
   return {};
 }
 
-/// A sum by cub::DeviceReduce, which adds up nothing if it is not given the memory that it asks
-/// for; or only n values.
+/// A sum by cub::DeviceReduce, which adds up nothing if it is not given the memory that it asks for.
 Answer device_reduce(const SumLook& look) {
-  static const std::regex call(R"(DeviceReduce::\w+\((\w+),[^,;]*,[^,;]*,[^,;]*,([^,;)]*))");
+  static const std::regex call(R"(DeviceReduce::\w+\((\w+),)");
   const std::string code = code_only(look.evidence.source);
   std::smatch last;
   for (std::sregex_iterator at(code.begin(), code.end(), call), end; at != end; ++at) last = *at;
@@ -84,10 +83,7 @@ Answer device_reduce(const SumLook& look) {
   const std::string memory = last[1];
   const bool asks = memory == "nullptr" || memory == "NULL" || memory == "0" ||
                     code.find("&" + memory + ",", last.position()) != std::string::npos;
-  const bool row = last[2] == "n" && look.explained([](const Sweep&) { return 0.0; });
-  return Answer(asks || row)
-      .with("line", lines_with("DeviceReduce::", look.evidence.source).back())
-      .with("asks", asks);
+  return Answer(asks).with("line", lines_with("DeviceReduce::", look.evidence.source).back());
 }
 
 Answer four_bytes(const SumLook& look) { return half_a_sum(look.evidence.source, true); }
@@ -303,10 +299,9 @@ const Family kSumMistakes = {
       "first the {?copied|copy at line {other}, then the fill|{?early|launch at line {line}, then the copy|fill at "
       "line {line}, then the launch}}}}"}},
     {"device_reduce_adds_nothing", Strength::kForbidden, with(kDeviceReduce), of_sum<device_reduce>,
-     "the field is right; the residual is not: {?asks|cub::DeviceReduce is only asked how much memory it needs (line "
-     "{line}), and adds up nothing|line {line} adds up only n values, those of the first row; there are n * n}",
-     {"{?asks|the second call, behind the cudaMalloc of as many bytes: the same with that memory as its first "
-      "argument|the number of values at line {line}}"}},
+     "the field is right; the residual is not: cub::DeviceReduce is only asked how much memory it needs (line {line}), "
+     "and adds up nothing",
+     {"the second call, behind the cudaMalloc of as many bytes: the same with that memory as its first argument"}},
     {"nothing_is_added", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "the field is right; the residual is 0, because no kernel adds to the sum{?block_sum|: each block has one of its "
      "own, which is not added to that of all| yet}",
