@@ -78,7 +78,7 @@ test_verdicts() {
   expect "^$step: right: " "ranges that are never closed"
   expect "^  Goal MISSED: every range that is opened is closed$" "ranges that are never closed"
   expect "^$step: right, but the step's goal is not reached$" "ranges that are never closed"
-  expect_no "Next: " "ranges that are never closed"
+  expect '^  Next: what is MISSED above\. For a hint: make hint STEP=01$' "ranges that are never closed"
   given_bug 's/^  nvtxRangePush(.*/&\n  nvtxRangePop();/; /^  nvtxRangePop();$/d'
   check 1 "ranges around nothing" STEP=01
   expect ', 7 times each; they cover( [0-9.]+)?$' "ranges around nothing"

@@ -69,6 +69,9 @@ if [[ -x $build_dir/bin/solution_02_unified_memory_cpu ]]; then
   [[ $(<"$temp/verdict") == "done" ]] || fail "the verdict should be: done"
   told "$build_dir/bin/solution_00_serial"
   expect_status 1 "a goal that is missed"
+  expect_no "Next: " "a goal that the solution misses"
+  told --exercise "$temp/learner.cu" "$build_dir/bin/solution_00_serial"
+  expect '^  Next: the TODO\(02\) that are left\. For a hint: make hint STEP=02$' "a goal that is missed"
   [[ $(<"$temp/verdict") == "goal missed" ]] || fail "the verdict should be: goal missed"
 fi
 

@@ -80,12 +80,18 @@ int run(const Arguments& arguments) {
   const char* name = arguments.name.c_str();
   const validate::GoalCount count = validate::measure_goals(std::atoi(name), &bench);
   validate::wait_for_build(arguments.instruments.built);  // if no goal ran the program
+  const bool todo = has_todo(arguments);
   if (count.missed > 0) {
     std::printf("%s: right, but the step's goal is not reached\n", name);
+    if (todo) {
+      std::printf("  Next: the TODO(%.2s) that are left. For a hint: make hint STEP=%.2s\n", name,
+                  name);
+    } else if (!arguments.exercise.empty()) {
+      std::printf("  Next: what is MISSED above. For a hint: make hint STEP=%.2s\n", name);
+    }
     validate::write_verdict(arguments.verdict, "goal missed");
     return kExitMissed;
   }
-  const bool todo = has_todo(arguments);
   if (count.not_measurable == 0) {
     std::printf("%s: %s\n", name, todo ? "right so far, and its goals are reached" : "done");
     validate::write_verdict(arguments.verdict, "done");
