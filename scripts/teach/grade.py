@@ -57,10 +57,10 @@ def wanted_steps():
     if variable == "STEP" and os.environ.get("STEPS"):
         fail(f"STEP={os.environ['STEP']} STEPS={os.environ['STEPS']}: one of the two", 2)
     named = os.environ.get(variable, "").replace(",", " ").split()
-    numbers = {STEPS.get(word[:2].zfill(2) if word.isdigit() else word[:2]) for word in named}
-    if None in numbers:
+    begins = tuple(word.zfill(2) if word.isdigit() else word for word in named)
+    if not all(any(name.startswith(begin) for name in STEPS.values()) for begin in begins):
         fail(f"{variable}={os.environ[variable]}: names a step that there is not", 2)
-    return [one[:3] for one in steps() if not named or one[0] in numbers]
+    return [one[:3] for one in steps() if not named or one.name.startswith(begins)]
 
 
 class Grader:

@@ -139,6 +139,8 @@ END
   unset STEPS
   run make_in "$source_dir" grade DIR="$class" STEPS=77
   said_one_line '^grade\.py: STEPS=77: ' STEPS=77
+  run make_in "$source_dir" grade DIR="$class" STEPS=04_x
+  said_one_line '^grade\.py: STEPS=04_x: ' STEPS=04_x
   mkdir "$temp/no learner"
   before_grades=$(<"$temp/grades.csv")
   run make_in "$source_dir" grade DIR="$temp/no learner" OUT="$temp/grades.csv"
