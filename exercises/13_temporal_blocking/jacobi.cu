@@ -165,16 +165,14 @@ __device__ inline float4 sweep_row(const Row& south, const Row& centre, const Ro
 // TODO(13): stage 4. All strips, one after the other, are one long track, of which each warp of the
 //   launch takes an equal share: warp number `warp` of `warps`. lab::multiprocessors() says how
 //   many multiprocessors the GPU has.
-//     constexpr int kAnew = kSweeps;  // rows that it costs to begin anew in a strip
-//     const int rows = n + kAnew;     // rows of the track per strip
-//     const int length = strips;      // of the track, in strips
-//     const auto total = std::ptrdiff_t(length) * rows;
+//     const int length = strips;  // of the track, in strips
+//     const auto total = std::ptrdiff_t(length) * n;
 //     int share_begin = int(total * warp / warps);  // share_end: with warp + 1
 // TODO(13): stage 5. kRing rounds in a row, careful ones or fast ones. A round is careful if a
 //   level may sweep a row or a column of the boundary in it. In the first and the last strip, at
-//   the sides, all are. So now kAnew = 7 * kSweeps, and length = strips + 2 * (kSideRow - 1).
-// TODO(13): stage 7. Warps 0 to whole - 1 get a whole number of shares of each strip's rows below
-//   split; the others share the rows from split on.
+//   the sides, all are. So now length = strips + 2 * (kSideRow - 1).
+// TODO(13): stage 7. Cut the track into a whole number of shares per strip, if at most an eighth of
+//   the warps is then left over.
 // A block has kWarps strips of 128 columns side by side; each warp marches up kRows rows of its
 // strip.
 __global__ void __launch_bounds__(kLanes* kWarps)

@@ -223,25 +223,16 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   const int warps = gridDim.x * kWarps, warp = blockIdx.x * kWarps + threadIdx.y;
   const int length = strips + 2 * (kSideRow - 1);  // of the track, in strips
   // With a whole number of shares per strip, neighbouring strips are swept side by side, and what
-  // two warps read comes from memory only once. So the first `whole` warps sweep all rows below
-  // `split`. The warps left over sweep the rows above it, if these are many. Most of their shares
-  // go on in a second strip, and start a new march there: so a strip counts kAnew extra rows.
-  const int whole = warps / length * length;
-  constexpr int kAnew = 7 * kSweeps;
-  int split = slab.begin + int(std::ptrdiff_t(slab.end - slab.begin + kAnew) * whole / warps);
-  if (whole > 0 && slab.end - split < kAnew) split = slab.end;
-  const bool left_over = warp >= whole;
-  const int begin = left_over ? split : slab.begin, end = left_over ? slab.end : split;
-  const int share = left_over ? warp - whole : warp, shares = left_over ? warps - whole : whole;
-  const int anew = left_over ? kAnew : 0, rows = end - begin + anew;
+  // two warps read comes from memory only once. So a few warps may be left over, without a share.
+  const int left_over = warps % length, shares = left_over <= warps / 8 ? warps - left_over : warps;
+  const int rows = slab.end - slab.begin;
   const auto total = std::ptrdiff_t(length) * rows;
-  int share_begin = int(total * share / shares), share_end = int(total * (share + 1) / shares);
-  const int j = begin - anew;  // where each strip begins
+  int share_begin = int(total * warp / shares), share_end = int(total * (warp + 1) / shares);
   double thread_sum = 0.0;
   for (int x = 0; x < strips; ++x) {  // the share's rows of strip x, if there are any
     const bool side = x == 0 || x == strips - 1;
-    const int j_begin = max(j + (side ? share_begin / kSideRow : share_begin), begin);
-    const int j_end = min(j + (side ? share_end / kSideRow : share_end), end);
+    const int j_begin = slab.begin + max(side ? share_begin / kSideRow : share_begin, 0);
+    const int j_end = slab.begin + min(side ? share_end / kSideRow : share_end, rows);
     if (j_begin < j_end) thread_sum += march<kSweeps, kSum>(f_new, f_old, x, j_begin, j_end, slab);
     share_begin -= side ? kSideRow * rows : rows;  // to be counted from the next strip on
     share_end -= side ? kSideRow * rows : rows;
