@@ -16,7 +16,7 @@ WORDS = {"n": "n", "wrong_pass": "", "where": "the boundary", "does": "reads or 
          "sum": "the sum", "part": "f_old", "name": "a variable", "event": "an event", "who": "",
          "same": "i and j come from one index", "cause": "a root, a square or a divisor is missing",
          "entry": "an entry of the tile", "begin": "after", "pass": "a pass", "target": "memory",
-         "said": "an exchange with a rank that is not there"}
+         "said": "an exchange with a rank that is not there", "asked": "what adds up the squares"}
 # Where only the words of one program say anything.
 OWN = {"block_of_another_shape": "cub::BlockReduce is made for a block of another shape than the launch gives",
        "first_residuals_are_right": "The field is right, and so are the first residuals; later ones are not",
@@ -27,6 +27,7 @@ OWN = {"block_of_another_shape": "cub::BlockReduce is made for a block of anothe
        "race_with_a_ring": "Two runs give different fields: a race of rows that arrive while others are used",
        "residual_of_a_cycle": "The field is right, and the residual of a cycle has another formula",
        "row_outside_of_the_slab": "A kernel reads or writes rows that the rank does not hold",
+       "some_neighbours_are_exchanged": "Some of the four neighbours are read with i and j exchanged",
        "thread_without_a_point": "A thread without an interior point is not kept out",
        "too_few_bytes_are_allocated": "An allocation is too small for n * n floats",
        "wrong_update": "A point is not 0.25 of east, north, west and south each",

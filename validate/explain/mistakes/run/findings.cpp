@@ -174,14 +174,18 @@ Answer global_race(const Found& found) {
         .as(of_sum ? Strength::kShape : Strength::kHarmless);
   }
   // In the field what one block reads of another's writes is wrong: as the halo of a tile, say.
-  const bool between_blocks = !report.other_block.empty() && found.evidence.field();
-  return found.answer("race_in_global_memory")
-      .with("one_block", report.other_block.empty())
-      .with("one_line", report.other_line == 0 || report.other_line == report.line)
-      .with("in_place", report.other_line == 0 || report.other_line == report.line ||
-                            (report.other_block.empty() && report.has("several_blocks")))
-      .with("fence", report.detail.find("__threadfence") != std::string::npos)
-      .with("levels", found.evidence.patient.step >= kFirstCycleStep)
+  const bool one_block = report.other_block.empty();
+  const bool between_blocks = !one_block && found.evidence.field();
+  const bool one_line = report.other_line == 0 || report.other_line == report.line;
+  const bool levels = found.evidence.patient.step >= kFirstCycleStep;
+  const bool fence = report.detail.find("__threadfence") != std::string::npos;
+  return found
+      .answer(fence                                                     ? "race_without_a_fence"
+              : !levels                                                 ? "race_in_global_memory"
+              : one_line || (one_block && report.has("several_blocks")) ? "race_of_a_sweep_in_place"
+                                                                        : "race_between_levels")
+      .with("one_block", one_block)
+      .with("one_line", one_line)
       .with("whole_grid", code_only(found.source).find("cooperative_groups") != std::string::npos)
       .with("line", report.line)
       .with("lines", both_lines(report))
@@ -495,21 +499,28 @@ const Family kFindingMistakes = {
      "{?field_is_right|the field is right; the residual is not: }at line {line} several threads add to the same sum, "
      "each reads it, adds, and writes it back, and what another one has added meanwhile is lost",
      {"line {line}: atomicAdd"}},
+    {"race_without_a_fence", kHarmless, kAnyProgram, finding,
+     "a race: a block reads what another one has written, in {?array|{array}|global memory}, at {lines}, and may read "
+     "it too early, because no __threadfence() comes before the atomic in between",
+     {"__threadfence() between what a block writes and the atomic by which the other blocks learn of it"}},
+    {"race_of_a_sweep_in_place", kHarmless, kAnyProgram, finding,
+     "a race: a thread reads what a neighbour writes in the same sweep, in {?array|{array}|global memory}, at {lines}",
+     {"{lines}: a thread that reads what its neighbours write in the same sweep is not helped by a barrier, which "
+      "orders the threads of one block; a second array is a help, or points of two colours, one after the other"}},
+    {"race_between_levels", kHarmless, kAnyProgram, finding,
+     "a race: one thread writes what another one reads, in {?array|{array}|global memory}, at {lines}, and nothing "
+     "says which of them comes first",
+     {"{?one_block|a barrier between the two lines: both threads are of one block, and __syncthreads() orders what "
+      "they do, also in global memory|what the two lines are meant to access: no barrier inside a kernel orders "
+      "threads of different blocks}"}},
     {"race_in_global_memory", kHarmless, kAnyProgram, finding,
-     "{?field_is_right|the field is right; the residual is not: }a race: one thread writes what another one reads, in "
-     "{?array|{array}|global memory}, at {lines}, and nothing says which of them comes first",
-     {"{?fence|__threadfence() between what a block writes and the atomic by which the other blocks learn of "
-      "it|{?levels|{?in_place|{lines}: a thread that reads what its neighbours write in the same sweep is not "
-      "helped by a barrier, which orders the threads of one block; a second array is a help, or points of "
-      "two colours, one after the other|{?one_block|a barrier between the two lines: both threads are of one block, "
-      "and __syncthreads() orders what they do, also in global memory|what the two lines are meant to access: no "
-      "barrier inside a kernel orders threads of different blocks}}|what {?one_line|line {line} is|the two lines are} "
-      "meant to access: a sweep reads one field and writes the other, and these are two arguments of the launch, "
-      "whose memory does not overlap}}",
-      "{?fence||{?levels||{?whole_grid|if one kernel makes several sweeps: grid.sync() between them, because "
-      "__syncthreads() orders the threads of one block only|{?one_block|if they are meant to access the same place: "
-      "__syncthreads() in between, as both threads are of one block|that no barrier inside a kernel orders threads of "
-      "different blocks}}}}"}},
+     "a race: one thread writes what another one reads, in {?array|{array}|global memory}, at {lines}, and nothing "
+     "says which of them comes first",
+     {"what {?one_line|line {line} is|the two lines are} meant to access: a sweep reads one field and writes the "
+      "other, and these are two arguments of the launch, whose memory does not overlap",
+      "{?whole_grid|if one kernel makes several sweeps: grid.sync() between them, because __syncthreads() orders the "
+      "threads of one block only|{?one_block|if they are meant to access the same place: __syncthreads() in between, "
+      "as both threads are of one block|that no barrier inside a kernel orders threads of different blocks}}"}},
     {"sum_is_overwritten", kHarmless, kAnyProgram, finding,
      "{?field_is_right|the field is right; the residual is not: }line {line} {?zero|sets to 0|overwrites} what other "
      "threads have added to (line {adds}). Which of them comes first is not determined",

@@ -61,12 +61,14 @@ Answer order_of_sum(const Evidence& evidence) {
                        code.find("Synchronize(" + stream) == std::string::npos &&
                        code_at(evidence.source, all[k + 1].line).find(stream) == std::string::npos;
     if (!copied && !behind && !apart) continue;
-    return Answer("sum_is_reset_too_early")
+    const bool wrong_way = !copied && is_copy(all[k], "HostToDevice");
+    return Answer(early       ? "sum_is_copied_too_early"
+                  : wrong_way ? "sum_is_copied_the_wrong_way"
+                  : apart     ? "sum_is_reset_in_another_stream"
+                              : "sum_is_reset_too_early")
         .with("line", all[early ? k + 2 : k].line)
-        .with("copied", copied && !early)
-        .with("early", early)
-        .with("apart", apart ? stream : "")
-        .with("wrong_way", is_copy(all[k], "HostToDevice"))
+        .with("copied", copied)
+        .with("stream", stream)
         .with("other", all[copied || apart ? k + 1 : k - 1].line)
         .with("sum", sum);
   }
@@ -181,10 +183,10 @@ Answer same_or_late(const SumLook& look) {
     const auto says = [&](const char* words) { return code.find(words) != std::string::npos; };
     std::smatch call;
     std::regex_search(code, call, late);
-    if (call.empty() && is_not_fetched(look.evidence.source)) return Answer("sum_stays_on_the_gpu");
+    if (!call.empty()) return Answer("fields_compared_after_the_copy").with("asked", call.str(1));
+    if (is_not_fetched(look.evidence.source)) return Answer("sum_stays_on_the_gpu");
+    if (says("change=value-f_new")) return Answer("change_after_the_new_value");
     return Answer("residuals_are_zero")
-        .with("asked", call.str(1))
-        .with("of_new", says("change=value-f_new"))
         .with("other", !says("change=value-"))
         .with("unseen", !look.evidence.patient.watched)
         .with("unfetched", look.has(kKernels) && !says("cudaMemcpyDeviceToHost"))
@@ -289,15 +291,20 @@ const Family kSumMistakes = {
       "{?padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
       "{?computed|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large for "
       "an int}"}},
+    {"sum_is_copied_too_early", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "every residual is 0: line {other} copies {sum} to the host before the kernel of line {line} has added to it",
+     {"the order: first the launch at line {line}, then the copy"}},
+    {"sum_is_copied_the_wrong_way", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "every residual is 0: line {line} copies to {sum}, in place of what the kernel of line {other} has added",
+     {"line {line}: a copy to the host has the host's address first, then {sum}, and cudaMemcpyDeviceToHost"}},
+    {"sum_is_reset_in_another_stream", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "every residual is 0: line {line} resets {sum} in another stream ({stream}), for which the kernel of line {other} "
+     "does not wait",
+     {"the streams: a fill in the one of the launch comes before the kernel"}},
     {"sum_is_reset_too_early", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0: line {?early|{other} copies {sum} to the host before the kernel of line {line} has added to "
-     "it|{line} {?wrong_way|copies to {sum}, in place of what the kernel of line {other} has added|resets {sum} "
-     "{?copied|before line {other} copies it to the host|{?apart|in the stream {apart}, for which the kernel of line "
-     "{other} does not wait|after the kernel of line {other} has added to it, and before the host reads it}}}}",
-     {"{?wrong_way|line {line}: a copy to the host has the host's address first, then {sum}, and "
-      "cudaMemcpyDeviceToHost|{?apart|the streams: a fill in the one of the launch comes before the kernel|the order: "
-      "first the {?copied|copy at line {other}, then the fill|{?early|launch at line {line}, then the copy|fill at "
-      "line {line}, then the launch}}}}"}},
+     "every residual is 0: line {line} resets {sum} before the host has it (line {other} {?copied|copies it|adds to "
+     "it})",
+     {"the order: first the {?copied|copy at line {other}, then the fill|fill at line {line}, then the launch}"}},
     {"device_reduce_adds_nothing", Strength::kForbidden, with(kDeviceReduce), of_sum<device_reduce>,
      "the field is right; the residual is not: cub::DeviceReduce is only asked how much memory it needs (line {line}), "
      "and adds up nothing",
@@ -311,20 +318,24 @@ const Family kSumMistakes = {
      "every residual is 0: the kernel adds to a sum in the GPU's memory, and nothing brings it to the host",
      {"after the kernel, before the residual is computed: cudaMemcpy(&host_sum, sum, sizeof(double), "
       "cudaMemcpyDeviceToHost)"}},
+    {"fields_compared_after_the_copy", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
+     "every residual is 0, though the field changes: main calls {asked} after copy_field, when both fields are the "
+     "same",
+     {"the order in main: {asked} before copy_field"}},
+    {"change_after_the_new_value", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
+     "every residual is 0, though the field changes: the change is computed after the new value has replaced the old "
+     "one",
+     {"{change_line}: value minus the old field's point"}},
     {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0, though the field changes: {?asked|main calls {asked} after copy_field, when both fields are "
-     "the same|{?of_new|the change is computed after the new value has replaced the old one|{?other|the change is "
-     "computed after the new value has replaced the old one, or }the sum stays 0 (nothing is added, or only to a copy "
-     "of it){?unfetched|, or the host reads it {?unseen|before the kernel has added to it or }after it was "
-     "reset}{?own|, or the formula turns it into 0}{?check_kernel|. Or nothing was ever added to the sum}}}",
-     {"{?asked|the order in main: {asked} before copy_field}",
-      "{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
+     "every residual is 0, though the field changes: {?other|the change is computed after the new value has replaced "
+     "the old one, or }the sum stays 0 (nothing is added, or only to a copy of it){?unfetched|, or the host reads it "
+     "{?unseen|before the kernel has added to it or }after it was reset}{?own|, or the formula turns it into "
+     "0}{?check_kernel|. Or nothing was ever added to the sum}",
+     {"{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
       "before each check (with --check-every 1 for each)}",
-      "{?of_new|{change_line}: value minus the old field's point}",
-      "{?!asked|{?!of_new|what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; "
-      "what the host reads of it when the sweep has ended{?own|; and {formula}: an integer divided by an integer loses "
-      "its fraction}}}",
-      "{?other|{?!asked|{?!strips|{change_line}: value minus the old field's point}}}"}},
+      "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; what the host reads "
+      "of it when the sweep has ended{?own|; and {formula}: an integer divided by an integer loses its fraction}",
+      "{?other|{?!strips|{change_line}: value minus the old field's point}}"}},
     {"sum_is_computed_once", Strength::kShape, kAnyProgram, of_sum<same_or_late>,
      "the field is right, and so is the first residual; all others are {?again|the first one again|0}: the sum is "
      "computed once only",
