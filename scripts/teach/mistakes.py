@@ -30,6 +30,10 @@ OWN = {"block_of_another_shape": "cub::BlockReduce is made for a block of anothe
        "some_neighbours_are_exchanged": "Some of the four neighbours are read with i and j exchanged",
        "thread_without_a_point": "A thread without an interior point is not kept out",
        "too_few_bytes_are_allocated": "An allocation is too small for n * n floats",
+       "update_of_a_constant": "A point becomes a constant",
+       "update_of_a_point_beside": "A point becomes what another one should become",
+       "update_reads_the_new_field": "The sweep reads the field that it writes",
+       "update_with_another_factor": "The update has the right neighbours, and a factor that is not 0.25",
        "wrong_update": "A point is not 0.25 of east, north, west and south each",
        "wrong_update_of_some_points": "Some rows or columns are not 0.25 of their four neighbours each"}
 NOT_COMPILED, UNKNOWN = "does_not_compile", "unknown"

@@ -40,14 +40,14 @@ Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* ru
                              std::fabs(term.factor - fit.terms[0].factor) < 1e-5;
                     });
   int di = 0, dj = 0;
-  Answer answer(rule);
-  answer.with("where", where).with("formula", fit.words());
-  if (reads_new) return answer.with("reads_new", true).with("all_new", all_new);
-  if (fit.terms.empty()) return answer.with("constant", true);
-  if (four) return answer.with("factor", true);
-  if (is_shifted(fit, &di, &dj)) {
-    return answer.with("shift", point_from_here(di, dj));
-  }
+  const bool shifted = is_shifted(fit, &di, &dj);
+  Answer answer(reads_new           ? "update_reads_the_new_field"
+                : fit.terms.empty() ? "update_of_a_constant"
+                : four              ? "update_with_another_factor"
+                : shifted           ? "update_of_a_point_beside"
+                                    : rule);
+  answer.with("where", where).with("formula", fit.words()).with("all_new", all_new);
+  if (shifted) answer.with("shift", point_from_here(di, dj));
   // On a GPU with many multiprocessors a warp may have one row of its own, so that all are at an
   // end.
   return answer.with("march_first",
@@ -88,7 +88,8 @@ Answer fit_where_wrong(const FieldLook& look) {
       describe_fit(look, fit, "wrong_update_of_some_points", "each of " + look.pattern.words());
   // Some whole rows: those with which a march begins or ends.
   const bool rows = look.pattern.kind == Pattern::kRows && look.pattern.rows.at.size() > 1;
-  return answer.with("march_first", answer.has("march_first") || (look.has(kStrips) && rows));
+  if (look.has(kStrips) && rows) answer.with("march_first", true);
+  return answer.as(Strength::kShape);
 }
 
 // ---- Where it is wrong
@@ -162,24 +163,30 @@ std::string fitted(const FieldLook& look) {
 }
 
 // clang-format off
-const char* const kFit =
-    "{where} becomes {formula}{?reads_new|, where \"(new)\" is a value of this same sweep: it reads the field that it "
-    "writes|{?constant||{?factor|: the correct neighbours, but the factor is not 0.25|{?shift|: what point {shift} "
-    "should become, so all that it reads lies that far off|; it should be 0.25 of east, north, west and south each}}}}";
+const char* const kFit = "{where} becomes {formula}; it should be 0.25 of east, north, west and south each";
 const std::vector<std::string> kFitLooks = {
     "{?march_first|{march}}",
-    "{?reads_new|{?!all_new|from which of the two fields each neighbour is read in {sweep}; and }the arguments of "
-    "{sweep}: it reads one field and writes the other; what is new becomes old only when the whole sweep has "
-    "ended|{?constant|{update_line} (1 / 4 between integers is 0, and an int holds no fraction), and what it "
-    "reads{?tile|: a tile of floats, filled before that}|{?factor|{update_line}|{?shift|where the neighbours are read "
-    "in {sweep}{?tile|, and from where to where the tile is loaded}|{?strips|{put_together}|where {sweep} reads each "
-    "of the four neighbours, and {update_line}}}}}}"};
+    "{?strips|{put_together}|where {sweep} reads each of the four neighbours, and {update_line}}"};
 
 const Family kUpdateMistakes = {
-    {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
-     kFit, kFitLooks},
-    {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>,
-     kFit, kFitLooks},
+    {"update_reads_the_new_field", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
+     "{where} becomes {formula}, where \"(new)\" is a value of this same sweep: it reads the field that it writes",
+     {"{?march_first|{march}}",
+      "{?!all_new|from which of the two fields each neighbour is read in {sweep}; and }the arguments of {sweep}: it "
+      "reads one field and writes the other; what is new becomes old only when the whole sweep has ended"}},
+    {"update_of_a_constant", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
+     "{where} becomes {formula}",
+     {"{?march_first|{march}}",
+      "{update_line} (1 / 4 between integers is 0, and an int holds no fraction), and what it reads{?tile|: a tile of "
+      "floats, filled before that}"}},
+    {"update_with_another_factor", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
+     "{where} becomes {formula}: the correct neighbours, but the factor is not 0.25", {"{update_line}"}},
+    {"update_of_a_point_beside", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
+     "{where} becomes {formula}: what point {shift} should become, so all that it reads lies that far off",
+     {"{?march_first|{march}}",
+      "where the neighbours are read in {sweep}{?tile|, and from where to where the tile is loaded}"}},
+    {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>, kFit, kFitLooks},
+    {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>, kFit, kFitLooks},
     {"another_line_is_read", Strength::kShape, kAnyProgram, of_field<lines_taken>,
      "all is right but for one line that is read: for {neighbour} {lines}",
      {"{?registers|the rows that a warp has in its registers: after each row that was swept, centre becomes south, "
