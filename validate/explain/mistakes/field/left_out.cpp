@@ -123,7 +123,6 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
   answer.with("by_sweep", by_sweep)
       .with("both", by_sweep && by_copy)
       .with("on_gpu", on_gpu)
-      .with("all_by_sweep", by_sweep && all)
       .with("of_strips", by_sweep && look.has(kStrips))
       .with("points", look.pattern.words())
       .with("ranks", look.evidence.wrong.run.ranks > 1)
@@ -152,8 +151,12 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
     answer.rule = blocks;
   } else {
     answer.with("by_bytes", by_copy && look.has(kMemcpy) && !look.words.launches_copy());
-    answer.rule = by_sweep ? "sweep_leaves_out_points" : "copy_leaves_out_points";
-    answer.with("not_called", by_copy && !by_sweep && later && all);
+    answer.with("not_called", later && all);
+    answer.rule = !by_sweep           ? "copy_leaves_out_points"
+                  : !on_gpu           ? "loops_leave_out_points"
+                  : all               ? "sweep_reaches_no_point"
+                  : look.has(kStrips) ? "strips_leave_out_points"
+                                      : "threads_leave_out_points";
   }
   return answer;
 }
@@ -181,18 +184,10 @@ Answer kept_values(const FieldLook& look) {
 // clang-format off
 const char* const kLaunch =
     "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, {launch_grid}}";
-const char* const kWhoHasThePoints =
-    "{?!on_gpu|the loops in {?by_sweep|{sweep}|{copy}}{?both| and in "
-    "copy_field}|{?all_by_sweep|{never_launched}{?passes|; and whether sweeps are still performed when fewer are left "
-    "than a pass has, even if it is only one|{?graph|; and which fields a graph reads and writes: those from the time "
-    "when it was captured|{?checks|; and how many sweeps {host} performs: as many as it is asked for, even if it is "
-    "only one}}}|{?of_strips|{?ranks|which rows keep their values in the sweeps of a pass: 0 and n - 1 of the whole "
-    "field, and no other row of a rank; }which columns a lane has, and which rows a warp marches through and stores in "
-    "{sweep}: j_begin and j_end, with no row left out between two warps; and the launch (grid and block) in "
-    "{host}{?ranks|; and which rows each rank has, and how they are divided (at its ends, and the rest): together all "
-    "of them}|which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and "
-    "threadIdx, and the loop over a thread's points{?twice| (two threads store the same point at line {twice})}; and "
-    "the launch in {?by_sweep|{host}|copy_field}{?both| and in copy_field}, its grid and block}}}";
+const char* const kPointsOfThreads =
+    "which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and threadIdx, and "
+    "the loop over a thread's points{?twice| (two threads store the same point at line {twice})}; and the launch in "
+    "{?by_sweep|{host}|copy_field}{?both| and in copy_field}, its grid and block";
 
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,
@@ -224,15 +219,28 @@ const Family kLeftOutMistakes = {
      "{left_out}. Each block begins only {by} {lines} after the previous one and reaches 32, so the blocks overlap",
      {"what blockIdx.{letter} is multiplied by in {?by_sweep|{sweep}|{copy}}: the number of {lines} that a block has "
       "(blockDim.{letter} is its number of threads, which may be fewer; gridDim.{letter} is the number of blocks)"}},
-    {"sweep_leaves_out_points", Strength::kModel, kAnyProgram, of_field<kept_values>,
+    {"loops_leave_out_points", Strength::kModel, kAnyProgram, of_field<kept_values>,
+     "{left_out}", {"the loops in {sweep}{?both| and in copy_field}"}},
+    {"sweep_reaches_no_point", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}",
-     {kLaunch, kWhoHasThePoints}},
+     {"{never_launched}",
+      "{?graph|which fields a graph reads and writes: those from the time when it was captured}",
+      "{?checks|how many sweeps {host} performs: as many as it is asked for, even if it is only one}"}},
+    {"strips_leave_out_points", Strength::kModel, with(kStrips), of_field<kept_values>,
+     "{left_out}",
+     {kLaunch,
+      "{?ranks|which rows keep their values in the sweeps of a pass: 0 and n - 1 of the whole field, and no other row "
+      "of a rank; }which columns a lane has, and which rows a warp marches through and stores in {sweep}: j_begin and "
+      "j_end, with no row left out between two warps; and the launch (grid and block) in {host}{?ranks|; and which "
+      "rows each rank has, and how they are divided (at its ends, and the rest): together all of them}"}},
+    {"threads_leave_out_points", Strength::kModel, with(kKernels), of_field<kept_values>,
+     "{left_out}", {kLaunch, kPointsOfThreads}},
     {"copy_leaves_out_points", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
      {"{?not_called|whether copy_field is called in each iteration, whatever the iteration's number}", kLaunch,
-      std::string("{?by_bytes|the number of bytes, where cudaMemcpy copies the field: n * n * sizeof(float) "
-                  "(cudaMemcpy2D: a width of n * sizeof(float))|") +
-      kWhoHasThePoints + "}"}},
+      "{?by_bytes|the number of bytes, where cudaMemcpy copies the field: n * n * sizeof(float) (cudaMemcpy2D: a width "
+      "of n * sizeof(float))}",
+      std::string("{?!by_bytes|{?on_gpu|") + kPointsOfThreads + "|the loops in {copy}}}"}},
 };
 // clang-format on
 
