@@ -202,6 +202,8 @@ std::vector<Queued> queued_in(const std::string& source) {
         close = opens(tokens[close]) ? match_forward(tokens, close) + 1 : close + 1;
       }
       open = close + 3;
+      const std::vector<std::string> shape = arguments_of(tokens, k + 1, close);
+      if (shape.size() > 3) work.stream = shape[3];
     } else if (is(tokens, k, "cudaMemset") || is(tokens, k, "cudaMemsetAsync") ||
                is(tokens, k, "cudaMemcpy") || is(tokens, k, "cudaMemcpyAsync")) {
       work.call = tokens[k].text;
@@ -210,6 +212,8 @@ std::vector<Queued> queued_in(const std::string& source) {
     }
     if (!is(tokens, open, "(")) continue;
     work.arguments = arguments_of(tokens, open + 1, match_forward(tokens, open));
+    const std::size_t own = work.call.find("Memcpy") == std::string::npos ? 3 : 4;
+    if (!work.launch && work.arguments.size() > own) work.stream = work.arguments[own];
     found.push_back(work);
   }
   return found;

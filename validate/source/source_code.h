@@ -47,6 +47,7 @@ struct Queued {
   int line = 0;
   std::string call;                    ///< "cudaMemsetAsync"; of a launch the kernel's name
   std::vector<std::string> arguments;  ///< without white space
+  std::string stream;                  ///< "": the default one
   bool launch = false;
 };
 

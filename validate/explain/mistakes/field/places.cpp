@@ -78,6 +78,29 @@ Answer some_exchanged(const FieldLook& look) {
   return {};
 }
 
+/// The sweep computes as if the field had one or two points a side less: it was given the interior's
+/// number of points. A row then has other points.
+Answer fewer_points(const FieldLook& look) {
+  if (look.first != 1 || !look.points_differ()) return {};
+  for (const bool columns : {false, true}) {  // which of them stand one after the other in memory
+    const auto stored = [&](const Field& f) { return columns ? transposed(f, look.n) : f; };
+    const Field before = stored(look.before), found = stored(look.found);
+    for (const int m : {look.n - 1, look.n - 2}) {
+      Field made = stored(look.hidden);
+      for (int j = 1; j < m - 1; ++j) {
+        for (int k = j * m + 1; k < j * m + m - 1; ++k) {
+          made[k] = (before[k + 1] + before[k + m] + before[k - 1] + before[k - m]) / 4;
+        }
+      }
+      // The boundary, too, has sums of floats.
+      if (std::equal(made.begin(), made.end(), found.begin(), look.near)) {
+        return Answer(true).with("points", m);
+      }
+    }
+  }
+  return {};
+}
+
 /// Whether the wrong points of the boundary, all on the sides i = 0 and i = n - 1, hold what other
 /// rows began with. (In rows that nothing has stored no point is a number. If ranks share the rows,
 /// it is rather a rank that has others than it should.)
@@ -163,6 +186,11 @@ const Family kPlaceMistakes = {
     {"some_neighbours_are_exchanged", Strength::kModel, kAnyProgram, of_field<some_exchanged>,
      "{neighbours} {are} read with i and j exchanged, and the other neighbours are right",
      {"the indices of {neighbours} in {sweep}: i comes first, then j, as in the others"}},
+    {"sweep_of_fewer_points", Strength::kModel, kAnyProgram, of_field<fewer_points>,
+     "the sweep computes as if the field had {points} points per side, and not {n}: so it takes the points of a row for "
+     "those of others",
+     {"the n that {sweep} is given where it is {?kernels|launched|called}, and what it hands on to idx: all points per "
+      "side, the boundary included"}},
     {"exchanged_in_each_block", Strength::kModel, kAnyProgram, of_field<exchanged_in_blocks>,
      "within each block of {block} x {block} points, i and j are exchanged",
      {"{?tile|{tile_indices}|threadIdx.x and threadIdx.y in {sweep}: x belongs to i, y to j, in every index}"}},

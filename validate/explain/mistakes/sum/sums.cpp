@@ -33,11 +33,21 @@ bool is_fill(const Queued& work) {
           work.arguments[2].find('*') == std::string::npos);
 }
 
+/// Whether two pieces of work go to streams of which neither waits for the other.
+bool are_apart(const Queued& one, const Queued& other, const std::string& source) {
+  if (one.stream == other.stream || source.find("NonBlocking") == std::string::npos) return false;
+  const std::vector<std::string> lines = code_lines(source);
+  return std::none_of(lines.begin() + one.line, lines.begin() + other.line - 1,
+                      [](const std::string& line) {
+                        return line.find("Synchronize") != std::string::npos ||
+                               line.find("WaitEvent") != std::string::npos;
+                      });
+}
+
 /// A sum that is set to 0 (or copied to) after it is added to, and before it is copied to the host;
-/// or copied to the host before it is added to.
+/// or copied to the host before it is added to; or one that different streams use.
 Answer order_of_sum(const Evidence& evidence) {
   const std::vector<Queued> all = queued_in(evidence.source);
-  const std::string code = code_only(evidence.source);
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!is_fill(all[k])) continue;
     const std::string& sum = all[k].arguments[0];
@@ -55,21 +65,24 @@ Answer order_of_sum(const Evidence& evidence) {
         beside(k + 1) && is_copy(all[k + 1], "DeviceToHost") && all[k + 1].arguments[1] == sum;
     // A launch that comes right after the two is what comes too late, and not the copy.
     const bool early = copied && !behind && adds(k + 2);
-    const std::string stream = all[k].arguments.size() > 3 ? all[k].arguments[3] : "";
-    const bool apart = all[k].call == "cudaMemsetAsync" && adds(k + 1) &&
-                       code.find("NonBlocking") != std::string::npos &&
-                       code.find("Synchronize(" + stream) == std::string::npos &&
-                       code_at(evidence.source, all[k + 1].line).find(stream) == std::string::npos;
-    if (!copied && !behind && !apart) continue;
+    if (adds(k + 1) && !copied && !behind) {
+      const bool fetched = beside(k + 2) && is_copy(all[k + 2], "DeviceToHost");
+      const bool fill = are_apart(all[k], all[k + 1], evidence.source);
+      if (!fill && !(fetched && are_apart(all[k + 1], all[k + 2], evidence.source))) continue;
+      return Answer("sum_in_two_streams")
+          .with("line", all[fill ? k : k + 2].line)
+          .with("fill", fill)
+          .with("other", all[k + 1].line)
+          .with("sum", sum);
+    }
+    if (!copied && !behind) continue;
     const bool wrong_way = !copied && is_copy(all[k], "HostToDevice");
     return Answer(early       ? "sum_is_copied_too_early"
                   : wrong_way ? "sum_is_copied_the_wrong_way"
-                  : apart     ? "sum_is_reset_in_another_stream"
                               : "sum_is_reset_too_early")
         .with("line", all[early ? k + 2 : k].line)
         .with("copied", copied)
-        .with("stream", stream)
-        .with("other", all[copied || apart ? k + 1 : k - 1].line)
+        .with("other", all[copied ? k + 1 : k - 1].line)
         .with("sum", sum);
   }
   return {};
@@ -203,6 +216,16 @@ Answer same_or_late(const SumLook& look) {
   return late || early ? Answer("residual_of_another_iteration").with("late", late) : Answer();
 }
 
+/// Whether all sums are whole numbers, as those that an int has held.
+Answer whole_numbers(const SumLook& look) {
+  const bool whole = std::all_of(look.sweeps.begin(), look.sweeps.end(), [&](const Sweep& s) {
+    const double sum = s.found_sum(look.n);
+    return std::fabs(sum - std::round(sum)) <= 1e-11 * sum;
+  });
+  if (look.sweeps.size() < 3 || !whole || look.sweeps[0].found == 0) return {};
+  return Answer("sum_is_an_int").with("sum", format("%.0f", look.sweeps[0].found_sum(look.n)));
+}
+
 Answer running(const SumLook& look) {
   if (look.sweeps.size() < 2) return {};
   // Two sums that take turns; in each the sum over all ranks stays, or only the rank's own part.
@@ -297,10 +320,11 @@ const Family kSumMistakes = {
     {"sum_is_copied_the_wrong_way", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0: line {line} copies to {sum}, in place of what the kernel of line {other} has added",
      {"line {line}: a copy to the host has the host's address first, then {sum}, and cudaMemcpyDeviceToHost"}},
-    {"sum_is_reset_in_another_stream", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0: line {line} resets {sum} in another stream ({stream}), for which the kernel of line {other} "
-     "does not wait",
-     {"the streams: a fill in the one of the launch comes before the kernel"}},
+    {"sum_in_two_streams", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
+     "every residual is 0: line {line} {?fill|resets|copies} {sum} in another stream than the kernel of line {other}, "
+     "and neither waits for the other",
+     {"the streams of these two lines: the same for both; or what comes later waits (cudaStreamSynchronize, or "
+      "cudaStreamWaitEvent)"}},
     {"sum_is_reset_too_early", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0: line {line} resets {sum} before the host has it (line {other} {?copied|copies it|adds to "
      "it})",
@@ -360,6 +384,11 @@ const Family kSumMistakes = {
      "take turns, and each still holds what it held the last time}",
      {"{?two|where a sum is set to 0 for its next turn: after the copy that takes it to the host, in the same "
       "stream|{host}: the sum is set to 0 before each sweep}"}},
+    {"sum_is_an_int", Strength::kModel, kAnyProgram, of_sum<whole_numbers>,
+     "every sum of squared changes is a whole number ({sum} in iteration 1): on its way it is an int, which has no digits "
+     "behind the point",
+     {"the types of all that holds a part of the sum, a thread's, a block's and the whole: double each (`auto sum = 0` is "
+      "an int){?block_sum|; and cub::BlockReduce<double, ...>}"}},
     {"first_residuals_are_right", Strength::kSymptom, kAnyProgram, of_sum<only_later_ones>,
      "the field is right, and so {first}; {rest}",
      {"{?late_sum|whether the host waits for the copy of a sum before it reads it, for each sum, also that of the last "
