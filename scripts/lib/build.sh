@@ -64,7 +64,7 @@ show_log() {
 
 # compiler_words LOG: what the compiler said there, without what the build tool says around it.
 compiler_words() {
-  grep -vE '^(\[|ninja: |FAILED: |gmake|make)|^(cd .*|:) && |^/.*(nvcc|c\+\+|g\+\+|cuda_to_cpp) ' "$1" |
+  grep -vE '^(\[|ninja: |FAILED: |gmake|make)|^(cd .*|:) && |^/[^:]*(nvcc|c\+\+|g\+\+|cuda_to_cpp) ' "$1" |
     sed "s#$lab_root/##g" || true
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace cuda_filter {
 
@@ -177,19 +178,56 @@ std::size_t body_of(const Tokens& tokens, std::size_t k) {
 
 }  // namespace
 
+/// Where the name of the kernel stands that __global__ at k declares; the number of tokens: nowhere.
+std::size_t name_of_kernel(const Tokens& tokens, std::size_t k) {
+  while (++k < tokens.size() && !is(tokens, k, ";") && !is(tokens, k, "{")) {
+    if (is(tokens, k, "__launch_bounds__")) k = match_forward(tokens, k + 1);
+    if (is_name(tokens, k) && is(tokens, k + 1, "(")) return k;
+  }
+  return tokens.size();
+}
+
+/// What nvcc refuses, or what no GPU can do, and would run here: a kernel that returns something,
+/// whose parameter is a reference, or that is called.
+void refuse_kernels(const Tokens& tokens, Changes* changes) {
+  std::set<std::string_view> kernels;
+  for (std::size_t k = 0; k < tokens.size(); ++k) {
+    const auto fail = [&](const std::string& words) {
+      changes->errors.push_back({tokens[k].line, words});
+    };
+    if (k > 0 && is(tokens, k - 1, "__global__") &&
+        is_one_of(tokens[k], {"double", "float", "int", "bool"})) {
+      fail("a kernel returns nothing: __global__ void");
+    }
+    const bool begins = k > 0 && is_one_of(tokens[k - 1], {";", "{", "}"});
+    if (begins && is(tokens, k + 1, "(") && kernels.count(tokens[k].text) > 0) {
+      const std::string name(tokens[k].text);
+      fail(name + " is a kernel, and is called: it needs " + name + "<<<grid, block>>>(...)");
+    }
+    if (!is(tokens, k, "__global__")) continue;
+    const std::size_t name = name_of_kernel(tokens, k);
+    if (name == tokens.size()) continue;
+    kernels.insert(tokens[name].text);
+    const std::size_t close = match_forward(tokens, name + 1);
+    for (std::size_t at = name + 2; at < close; ++at) {
+      if (!is(tokens, at, "&")) continue;
+      fail("a parameter of " + std::string(tokens[name].text) +
+           " is a reference, which leads a kernel to the host's memory: give it by value, or, if "
+           "what it refers to is in managed memory, by a pointer");
+      break;
+    }
+  }
+}
+
 bool is_launch(const Tokens& tokens, std::size_t k) {
   return k < tokens.size() && is_launch_sign(tokens[k]) &&
          (k == 0 || !is(tokens, k - 1, "operator"));
 }
 
 void rewrite_launches(const Tokens& tokens, Changes* changes) {
+  refuse_kernels(tokens, changes);
   for (std::size_t k = 0; k < tokens.size(); ++k) {
     if (is_launch(tokens, k)) rewrite_launch(tokens, k, changes);
-    // nvcc refuses it; here it would run.
-    if (k > 0 && is(tokens, k - 1, "__global__") &&
-        is_one_of(tokens[k], {"double", "float", "int", "bool"})) {
-      changes->errors.push_back({tokens[k].line, "a kernel returns nothing: __global__ void"});
-    }
     if ((is(tokens, k, "cudaLaunchKernel") || is(tokens, k, "cudaLaunchCooperativeKernel")) &&
         is(tokens, k + 1, "(")) {
       keep_type_of_kernel(tokens, k, changes);

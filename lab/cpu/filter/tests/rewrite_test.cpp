@@ -241,6 +241,31 @@ TEST(LaunchTest, of_a_kernel_that_returns_a_value_is_an_error) {
             "2: a kernel returns nothing: __global__ void\n");
 }
 
+TEST(LaunchTest, of_a_kernel_that_is_called_is_an_error) {
+  const std::string words = ": k is a kernel, and is called: it needs k<<<grid, block>>>(...)\n";
+  EXPECT_EQ(rewritten("__global__ void k(int) {}\nvoid f() { k(3); }"), "2" + words);
+  EXPECT_EQ(
+      rewritten("__global__ void __launch_bounds__(8) k(int);\nvoid f() {\n  g();\n  k(3);\n}"),
+      "4" + words);
+  for (const std::string code :
+       {"__global__ void k(int);\n__global__ void k(int) {}",
+        "__global__ void k(int);\nvoid f() { x = k; }", "void k(int);\nvoid f() { k(3); }"}) {
+    EXPECT_EQ(rewritten(code), code);
+  }
+}
+
+TEST(LaunchTest, of_a_kernel_with_a_reference_is_an_error) {
+  const std::string words =
+      ": a parameter of k is a reference, which leads a kernel to the host's memory: give it by "
+      "value, "
+      "or, if what it refers to is in managed memory, by a pointer\n";
+  EXPECT_EQ(rewritten("\n__global__ void k(float* f, const int& n) {}"), "2" + words);
+  EXPECT_EQ(rewritten("template <class T>\n__global__ void __launch_bounds__(kX & 31) k(T& t);"),
+            "2" + words);
+  const std::string right = "__global__ void __launch_bounds__(kX & 31) k(const float* f, int n);";
+  EXPECT_EQ(rewritten(right), right);
+}
+
 TEST(LaunchBoundsTest, are_looked_at_where_the_kernel_begins) {
   const auto checked = [](const std::string& head, const std::string& most) {
     EXPECT_EQ(rewritten(head + " f(x); }"),
