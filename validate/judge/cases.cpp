@@ -18,10 +18,11 @@ constexpr int kPassIterations = 17;
 constexpr int kRowsWithARest = 33;
 /// Enough for sizes that are tried for their own sake.
 constexpr int kFewIterations = 4;
-/// Their last strip is narrow, so that the one before has the boundary in its halo only. 177:
-/// strips that store 96 columns, the first of which begins 16 beyond the side. 521: those that
-/// store 104.
-constexpr int kNarrowStripN[] = {177, 521};
+/// For programs whose warps march through strips of columns. The last strip is narrow, so that the
+/// one before has the boundary in its halo only: 177, if strips store 96 columns and the first one
+/// begins 16 beyond the side; 521, if they store 104. And 400, where the warps on the CPU have
+/// shares that are neither whole ones of a strip nor whole rows: what is rounded down is missing.
+constexpr int kStripN[] = {177, 400, 521};
 
 int most_ranks(const std::vector<Case>& cases) {
   int most = 0;
@@ -120,7 +121,7 @@ std::vector<Case> cases_of_checks(const std::vector<Case>& cases, bool watched) 
     if (run.n > kMaxN) {
       // Beside a boundary whose columns a strip's halo holds, and not the strip itself.
       if (run.n != kLargestUsualN || !tried.insert({run.n, 0}).second) continue;
-      for (const int n : kNarrowStripN) {
+      for (const int n : kStripN) {
         run.n = n;
         run.iterations = kPassIterations;
         more.push_back(run);

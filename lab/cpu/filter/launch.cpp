@@ -178,7 +178,7 @@ std::size_t body_of(const Tokens& tokens, std::size_t k) {
 
 }  // namespace
 
-/// Where the name of the kernel stands that __global__ at k declares; the number of tokens: nowhere.
+/// Where the name of the kernel stands that __global__ at k declares; tokens.size(): nowhere.
 std::size_t name_of_kernel(const Tokens& tokens, std::size_t k) {
   while (++k < tokens.size() && !is(tokens, k, ";") && !is(tokens, k, "{")) {
     if (is(tokens, k, "__launch_bounds__")) k = match_forward(tokens, k + 1);

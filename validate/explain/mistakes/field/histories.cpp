@@ -157,7 +157,7 @@ const Family kHistoryMistakes = {
     {"fields_exchanged_in_the_call", Strength::kHistory, kAnyProgram, of_field<nothing_is_written>,
      "the sweep reads f_new and writes f_old: the two are exchanged, and the copy then overwrites the result",
      {"the arguments of {sweep} where it is {?kernels|launched|called}, in the order of its parameters: f_new, which "
-      "it writes, then f_old, which it reads"}},
+      "it writes, then f_old, which it reads", "{?kernels|the call of {host} in main, with the fields in its order}"}},
     {"new_value_is_not_stored", Strength::kHistory, kAnyProgram, of_field<nothing_is_written>,
      "the sweep computes, but no new value reaches the new field",
      {"the line f_new[idx(i, j, n)] = value in {sweep}"}},

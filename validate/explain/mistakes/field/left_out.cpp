@@ -202,7 +202,9 @@ const Family kLeftOutMistakes = {
       "and j = k / n"}},
     {"launch_grid_is_rounded_down", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}. They lie beyond the last whole block{?!strips| ({n} % {block} = {rest})}",
-     {kLaunch}},
+     {kLaunch,
+      "{?on_gpu|a `return`, or an `if`, in {?by_sweep|{sweep}|{copy}}: a thread without a point leaves out its own "
+      "work, and not that of its block}"}},
     {"bounds_leave_out_lines", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}",
      {kLaunch,
@@ -212,9 +214,9 @@ const Family kLeftOutMistakes = {
     {"threads_have_one_point_each", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}: of each block's 32 {lines} only the first {threads} are reached",
      {"{?product|what blockDim.{letter} multiplies in {?by_sweep|{sweep}|{copy}}: blockIdx.{letter}, and to that "
-      "threadIdx.{letter} is added|the loop over a thread's points in {?by_sweep|{sweep}|{copy}}: it ends with the "
-      "block's last point, and each turn goes on by as many {lines} as the block has threads; without a loop, the "
-      "launch has a thread for each point}"}},
+      "threadIdx.{letter} is added|what blockIdx.{letter} is multiplied by in {?by_sweep|{sweep}|{copy}}: as many "
+      "{lines} as a block has points; or the loop over a thread's points: it ends with the block's last one, and each "
+      "turn goes on by as many {lines} as the block has threads}"}},
     {"blocks_overlap", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}. Each block begins only {by} {lines} after the previous one and reaches 32, so the blocks overlap",
      {"what blockIdx.{letter} is multiplied by in {?by_sweep|{sweep}|{copy}}: the number of {lines} that a block has "

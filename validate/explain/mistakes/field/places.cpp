@@ -187,8 +187,8 @@ const Family kPlaceMistakes = {
      "{neighbours} {are} read with i and j exchanged, and the other neighbours are right",
      {"the indices of {neighbours} in {sweep}: i comes first, then j, as in the others"}},
     {"sweep_of_fewer_points", Strength::kModel, kAnyProgram, of_field<fewer_points>,
-     "the sweep computes as if the field had {points} points per side, and not {n}: so it takes the points of a row for "
-     "those of others",
+     "the sweep computes as if the field had {points} points per side, and not {n}: so it takes the points of a row "
+     "for those of others",
      {"the n that {sweep} is given where it is {?kernels|launched|called}, and what it hands on to idx: all points per "
       "side, the boundary included"}},
     {"exchanged_in_each_block", Strength::kModel, kAnyProgram, of_field<exchanged_in_blocks>,

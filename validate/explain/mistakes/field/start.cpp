@@ -129,7 +129,8 @@ const Family kStartMistakes = {
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,
      "{lines} {have} no starting values: the sweep is right, but reads there what nothing has written",
      {"{?swaps|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - 1, has a "
-      "thread (a launch grid that is rounded up), or a turn of a thread's loop|the loops of initialize_field: they "
+      "thread (a launch grid that is rounded up), or a turn of a thread's loop; or, if the host's are copied, the "
+      "number of bytes, n * n * sizeof(float)|the loops of initialize_field: they "
       "go over all points, i and j from 0 to n - 1{?memcpy|; and each cudaMemcpy of a field: n * n * sizeof(float) "
       "bytes}}"}},
     {"wrong_starting_values", Strength::kModel, kAnyProgram, of_field<only_the_start>,
@@ -137,6 +138,7 @@ const Family kStartMistakes = {
      "({where})",
      {"initialize_field: each point (i, j) gets start(i, j), once, i and j from 0 to n - 1{?slabs|, where j is the "
       "whole field's row, and not the rank's own}; and whether something changes the values before the first sweep",
+      "{starts_in_main}",
       "idx: each point has a place of its own in memory"}},
 };
 // clang-format on

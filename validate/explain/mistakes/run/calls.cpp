@@ -258,8 +258,8 @@ const Family kCallMistakes = {
       "idx itself, which goes from 0 up, each point to a place of its own}"}},
     {"too_little_dynamic_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} uses more dynamic shared memory (extern __shared__) than the launch gives: {given}",
-     {"the third value in <<<grid, block, bytes>>>: bytes, sizeof(float) for each entry, and entries for a block's "
-      "points with their halo"}},
+     {"the third value in <<<grid, block, bytes>>>: the number of entries times the bytes of one, 4 for a float and 8 "
+      "for a double{?tile|; a tile has entries for a block's points and their halo}"}},
     {"sum_by_value", kForbidden, kAnyProgram, finding,
      "line {line} adds to a variable that each thread has for itself: what the threads add goes nowhere else",
      {"how the sum gets there: by its address (double* sum), through every function on the way. A parameter by value "

@@ -220,6 +220,8 @@ Answer shared_sum(const Found& found) {
       .with("warp", one_row && std::atoi(one.c_str()) / 32 == std::atoi(other.c_str()) / 32)
       .with("sum", report.array.empty() ? "shared memory" : report.array)
       .with("lines", both_lines(report))
+      .with("adds", report.line == report.other_line &&
+                        code_at(found.source, report.line).find("+=") != std::string::npos)
       .with("of_cub", found.words.has(kBlockSum) && !of_array &&
                           report.array.find("storage") != std::string::npos);
 }
@@ -529,7 +531,8 @@ const Family kFindingMistakes = {
     {"shared_sum_without_a_barrier", kHarmless, kAnyProgram, finding,
      "the field is right; the residual is not: threads of a block use {sum} at {lines} with no barrier in between, "
      "so a part of the sum is lost or read too early",
-     {"{?of_cub|__syncthreads() between two uses of cub's temporary storage: one reduction ends before the next one "
+     {"{?adds|line {line}: atomicAdd, if each thread is to add its own to one sum}",
+      "{?of_cub|__syncthreads() between two uses of cub's temporary storage: one reduction ends before the next one "
       "begins|__syncthreads() between setting a shared sum to 0, adding to it, and reading it; in a tree after each "
       "round{?warp|; where one warp goes on alone, in an `if`, __syncwarp() in its place, also between reading and "
       "writing}}"}},
@@ -540,7 +543,7 @@ const Family kFindingMistakes = {
       "between reading it and writing it again"}},
     {"shared_place_is_written_twice", kHarmless, kAnyProgram, finding,
      "two threads write the same place in shared memory, {place}, at line {line}: a race",
-     {"{?tile|{tile_loads}}",
+     {"{?tile|{tile_loads}; and the size of the tile, two more along x and along y than a block has points}",
       "the index at line {line}: a place for each thread, also if a block has several warps (threadIdx.y){?ring|, and "
       "within the warp's own ring}"}},
 };

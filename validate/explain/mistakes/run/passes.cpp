@@ -29,7 +29,8 @@ Answer other_count(const FieldLook& look) {
       if (made < 0 || made > asked + too_many) continue;
       if (!agree(look.sweeps.after(made), look.found, look.n, std::max(asked, made))) continue;
       Answer answer("other_number_of_sweeps");
-      answer.with("asked", asked).with("made", made).with("fewer", made < asked);
+      answer.with("asked", asked).with("made", sweeps_in_words(made)).with("fewer", made < asked);
+      answer.with("are", made == 1 ? "is" : "are");
       // Sweeps of a graph have pointers of their own: if main's are others, some seem to be
       // missing.
       if (graph && made == asked - 1) {
@@ -199,9 +200,10 @@ const Family kPassMistakes = {
     {"result_of_a_pass_is_dropped", Strength::kModel, kAnyProgram, of_pass<other_count>,
      "After {asked} sweeps the residual is right, and the field is that of {made}: a pass is performed, but its result "
      "does not become the old field",
-     {"{handover}: once after each pass, however many sweeps it has (twice is as good as never)"}},
+     {"{handover}: {?passes|once after each pass, however many sweeps it has (twice is as good as never)|after each "
+      "sweep of a pass, also after the last one}"}},
     {"other_number_of_sweeps", Strength::kModel, kAnyProgram, of_pass<other_count>,
-     "{made} sweeps are performed where {asked} should be: a pass performs {?fewer|fewer|more} than it counts, or "
+     "{made} {are} performed where {asked} should be: a pass performs {?fewer|fewer|more} than it counts, or "
      "{?fewer|the sweeps that are left, fewer than a pass has, are not all performed|a whole pass is performed when "
      "fewer sweeps are left}",
      {"the loops over the sweeps of a pass, and over the passes: how many are performed, how many are counted, and how "
@@ -242,7 +244,9 @@ const Family kPassMistakes = {
      "{wrong_pass}{what}", {"{which_sweep}"}},
     {"several_sweeps_in_a_pass", Strength::kSymptom, kAnyProgram, of_a_pass,
      "What is wrong is how several sweeps form one pass",
-     {"{?field|{?graph|which fields the sweeps of a graph read and write: after an odd number of them f_old and f_new "
+     {"{?check_kernel|whether the kernel without the sum, whose kCheck is false, writes every point, too: no `return` "
+      "or `if` on kCheck comes before that}",
+      "{?field|{?graph|which fields the sweeps of a graph read and write: after an odd number of them f_old and f_new "
       "have changed roles, and a graph keeps the pointers that it was captured with|{?tile|a tile that performs "
       "several sweeps: its halo has as many points on each side as it performs sweeps, the boundary keeps its values "
       "after each, and there is a barrier between them}}}",

@@ -204,8 +204,8 @@ const char* const kWhoseLines =
     "distance goes on down to 1}}{?warps|how the warps of a block (threadIdx.y) contribute their "
     "part{?!block_sum|{?!shuffles| (a sum over threads that halves its distance begins with half of the block's)}}, "
     "and a thread all of its points: its own sum is 0 before the first of "
-    "them}{?stored|{stored_parts}}{?threads|{who_adds}{?block_sum or shuffles|; those without a point must also reach "
-    "the reduction}}";
+    "them}{?stored|{stored_parts}}{?threads|{who_adds}, and each of its points (+=){?block_sum or shuffles|; those "
+    "without a point must also reach the reduction}}";
 const Family kPartMistakes = {
     {"sum_of_one_rank", Strength::kShape, kAnyProgram, of_sum<lines>,
      "only {lines} {are} in the sum, those of rank {rank}; the field is right everywhere", {"{sum_over_ranks}"}},

@@ -385,10 +385,10 @@ const Family kSumMistakes = {
      {"{?two|where a sum is set to 0 for its next turn: after the copy that takes it to the host, in the same "
       "stream|{host}: the sum is set to 0 before each sweep}"}},
     {"sum_is_an_int", Strength::kModel, kAnyProgram, of_sum<whole_numbers>,
-     "every sum of squared changes is a whole number ({sum} in iteration 1): on its way it is an int, which has no digits "
-     "behind the point",
-     {"the types of all that holds a part of the sum, a thread's, a block's and the whole: double each (`auto sum = 0` is "
-      "an int){?block_sum|; and cub::BlockReduce<double, ...>}"}},
+     "every sum of squared changes is a whole number ({sum} in iteration 1): on its way it is an int, which has no "
+     "digits behind the point",
+     {"the types of all that holds a part of the sum, a thread's, a block's and the whole: double each (`auto sum = 0` "
+      "is an int){?block_sum|; and cub::BlockReduce<double, ...>}"}},
     {"first_residuals_are_right", Strength::kSymptom, kAnyProgram, of_sum<only_later_ones>,
      "the field is right, and so {first}; {rest}",
      {"{?late_sum|whether the host waits for the copy of a sum before it reads it, for each sum, also that of the last "
