@@ -54,7 +54,8 @@ const std::vector<Goal>& goals() {
       {9, "a block fills a tile in shared memory", tile_in_shared_memory,
        "Load the block's points and the halo around them into a __shared__ array first."},
       {9, "at most half the loads from global memory", fewer_loads,
-       "Read the neighbours from the tile, no longer from f_old: make count shows each line."},
+       "Load each entry of the tile once, and read the neighbours from it, no longer from f_old: "
+       "make count shows each line."},
       {10, "no field is copied any more", no_copy,
        "Swap the two pointers after the sweep, and leave out the copy."},
       {10, "an iteration takes at most 0.6 of its time in the previous step", iteration_shorter,

@@ -136,6 +136,9 @@ Answer refused_call(const Found& found) {
   if (fills && invalid && report.array.find("(&") != std::string::npos) {
     return fill_of_nothing(found);
   }
+  if (call == "cudaFree" && report.detail.find("nothing was allocated") != std::string::npos) {
+    return found.answer("freed_by_another_call").with("name", between(report.array, "(", ")"));
+  }
   if (const std::string moved = moved_by_bytes(found); !moved.empty()) {
     return found.answer("pointer_is_moved_by_bytes").with("pointer", moved);
   }
@@ -255,7 +258,9 @@ const Family kCallMistakes = {
      "at line {line} the host {does} {where} {?array|{array}|memory}",
      {"{?few|{?allocated|how many bytes line {allocated} asks for: as many as n * n floats need}}",
       "the index at line {line}, and where the loops around it begin and end: points go from 0 to n - 1{?idx|; and "
-      "idx itself, which goes from 0 up, each point to a place of its own}"}},
+      "idx itself, which goes from 0 up, each point to a place of its own}",
+      "{?!few|{?allocated|whether line {allocated} allocates enough for all fields that it holds, and for the padding "
+      "of their rows}}"}},
     {"too_little_dynamic_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} uses more dynamic shared memory (extern __shared__) than the launch gives: {given}",
      {"the third value in <<<grid, block, bytes>>>: the number of entries times the bytes of one, 4 for a float and 8 "
@@ -272,7 +277,7 @@ const Family kCallMistakes = {
     {"more_bytes_than_there_is_room", kForbidden, kAnyProgram, finding,
      "line {line} copies or fills more than there is room for: {detail}",
      {"{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of "
-      "them; the sum is one double}"}},
+      "them; the sum is one double; and where they begin, at both ends}"}},
     {"rows_longer_than_a_pitch", kForbidden, kAnyProgram, finding,
      "at line {line} the rows that are copied are longer than a pitch: {detail}",
      {"idx, where the pitch is computed from n: rounded up, never down, so that a row fits",
@@ -298,12 +303,17 @@ const Family kCallMistakes = {
      "at line {line} {call} gets {?address|&{variable}, the address of a variable of the host, and not of memory on "
      "the GPU|{variable}, which points to no memory of the GPU}",
      {"{?address|{variable} holds the address that cudaMalloc gave: it is the argument, without the &|the call that "
-      "gives {variable} its memory: cudaMalloc(&{variable}, ...), before that line}"}},
+      "gives {variable} its memory, before that line: cudaMalloc(&{variable}, ...); or *{variable}, if it is the "
+      "address of a pointer}"}},
     {"host_memory_for_a_kernel", kForbidden, kAnyProgram, finding,
      "the launch at line {line} gives the kernel an address at which it has no memory: {argument}",
      {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a kernel can use; malloc, "
       "new, a vector and a variable of the host do not",
       "what is added to a field's pointer: a number of floats, as idx gives it, and not of bytes"}},
+    {"freed_by_another_call", kForbidden, kAnyProgram, finding,
+     "line {line} gives cudaFree memory that no call of CUDA has given: {name}",
+     {"how {name} gets its memory: what new or malloc gives, delete[] or free takes back; and whether something is "
+      "assigned to {name} after cudaMallocManaged (or cudaMalloc)"}},
     {"pointer_is_moved_by_bytes", kForbidden, kAnyProgram, finding,
      "line {line} moves a pointer to floats by a number of bytes: {pointer}",
      {"what is added to that pointer: a number of floats, as idx gives it, without sizeof(float). Only the number of "
