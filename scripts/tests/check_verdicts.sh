@@ -282,7 +282,7 @@ test_nvcc() {
   expect '^04_jacobi_kernel: does not compile; begin with the first error above$' "too much shared memory"
 
   # An nvcc that stops to work is not the learner's mistake. (What the solution may not use either, it refuses, too.)
-  printf '#!/bin/sh\ncase " $* " in *" -c "* | *" -cubin "*) echo "nvcc fatal: no licence" >&2 && exit 1 ;; esac\n' \
+  printf '#!/bin/sh\ncase " $* " in *" -c -Ilab/include "* | *" -cubin "*) echo "nvcc fatal: no licence" >&2 && exit 1 ;; esac\n' \
     >"$temp/nvcc"
   printf 'exec "%s" "$@"\n' "$LAB_TEST_NVCC" >>"$temp/nvcc"
   chmod +x "$temp/nvcc"

@@ -145,7 +145,10 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
     return tell(
         Answer("last_level_is_not_solved").with("scale", format("%.2f", 1 - look.of_smooth)));
   }
-  if (look.field_stays) return tell(Answer("second_cycle_changes_nothing"));
+  // What a cycle begins with is what the one before has left, or not.
+  const bool anew = look.before_second > 1.5 * look.after_first &&
+                    std::fabs(look.before_second / look.before_first - 1) < 0.2;
+  if (look.field_stays && !anew) return tell(Answer("second_cycle_changes_nothing"));
   if (look.powers_are_right) return tell(Answer("cycle_right_for_powers_alone"));
   // Many cycles come near, and no nearer: the floats of the defect, and not the cycle.
   if (look.of_smooth < kSmoothTooMuch && look.last_error < 1e-3) {
@@ -155,6 +158,12 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
     return tell(Answer("only_sweeps")
                     .with("factor", factor_of_a_wave(look.of_lambda, look.of_square))
                     .with("as_meant", sweeps_as_meant(look)));
+  }
+  if (anew) {
+    return tell(Answer("cycle_begins_anew")
+                    .with("before", format("%.2g", look.before_first))
+                    .with("after", format("%.2g", look.after_first))
+                    .with("second", format("%.2g", look.before_second)));
   }
   const double worst = std::max({look.of_rough, look.of_middle, look.of_other});
   if (std::isnan(worst) || std::isinf(look.last_error)) {

@@ -35,8 +35,9 @@ struct CycleLook {
   bool boundary_changed = false;  ///< a boundary point (boundary_i, boundary_j) changed its value
   int boundary_i = 0, boundary_j = 0;
   bool field_stays = false;  ///< the second cycle changes nothing
-  /// Residuals: of the starting values, and of the field that the first cycle begins with.
-  double at_start = 0, before_first = 0;
+  /// Residuals: of the starting values, of the field that the first cycle begins with, of the one
+  /// that it leaves, and of the one that the second begins with.
+  double at_start = 0, before_first = 0, after_first = 0, before_second = 0;
   /// What the first cycle leaves of the smoothest errors of the starting values, as above, and how
   /// far that is nothing but a multiple of them: 1 or -1, and 0 if it has nothing to do with them.
   double of_smooth_first = 0, alike_first = 0;

@@ -210,6 +210,8 @@ class CycleCheck {
     look.last_error = error;
     look.at_start = residual_of(start, n);
     if (!one->residuals.empty()) look.before_first = one->residuals.back().value;
+    if (!two->residuals.empty()) look.before_second = two->residuals.back().value;
+    look.after_first = residual_of(one->field, n);
     const auto left = [&](int points) {
       const auto fall = falls_.find(points);
       return fall != falls_.end() ? fall->second.left

@@ -199,6 +199,7 @@ void refuse_kernels(const Tokens& tokens, Changes* changes) {
         is_one_of(tokens[k], {"double", "float", "int", "bool"})) {
       fail("a kernel returns nothing: __global__ void");
     }
+    if (is(tokens, k + 1, "=")) kernels.erase(tokens[k].text);  // a variable of that name
     const bool begins = k > 0 && is_one_of(tokens[k - 1], {";", "{", "}"});
     if (begins && is(tokens, k + 1, "(") && kernels.count(tokens[k].text) > 0) {
       const std::string name(tokens[k].text);

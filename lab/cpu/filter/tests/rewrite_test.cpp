@@ -249,7 +249,8 @@ TEST(LaunchTest, of_a_kernel_that_is_called_is_an_error) {
       "4" + words);
   for (const std::string code :
        {"__global__ void k(int);\n__global__ void k(int) {}",
-        "__global__ void k(int);\nvoid f() { x = k; }", "void k(int);\nvoid f() { k(3); }"}) {
+        "__global__ void k(int);\nvoid f() { x = k; }", "void k(int);\nvoid f() { k(3); }",
+        "__global__ void k(int);\nvoid f() {\n  auto k = [] {};\n  k();\n}"}) {
     EXPECT_EQ(rewritten(code), code);
   }
 }

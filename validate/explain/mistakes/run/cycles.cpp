@@ -19,6 +19,11 @@ const Family kCycleMistakes = {
     {"second_cycle_changes_nothing", Strength::kShape, kAnyProgram, nullptr,
      "the second cycle leaves the field as the first one left it",
      {"whether the correction is added to the field that is written in the end, in every cycle"}},
+    {"cycle_begins_anew", Strength::kShape, kAnyProgram, nullptr,
+     "the first cycle takes the residual from {before} to {after}; the second one begins with {second} again, and not "
+     "with the field that the first one has left",
+     {"what sets u in the loop, beside the correction: the start from the coarser levels is made once, before the "
+      "first cycle; made again, it overwrites what the cycles have found"}},
     {"cycle_right_for_powers_alone", Strength::kShape, kAnyProgram, nullptr,
      "at n = 129 it is right, and at n = {n} wrong. With 2^k + 1 points per side each coarse point is on a fine one, "
      "on all levels. With an even number the coarser grid has n / 2 + 1 points over the same square, most of them "
