@@ -275,6 +275,14 @@ test_nvcc() {
   expect '^  idx is only for the CPU: write __host__ __device__ before it \(line [0-9]+\)\.$' "a kernel that calls a function of the host"
   expect_no "^$|.{81}" "a kernel that calls a function of the host"
 
+  sed 's/__host__ __device__ inline/__device__ inline/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
+  check 1 "host code that calls a function of the device" STEP=04 BACKEND=cpu
+  expect '^04_jacobi_kernel: nvcc refuses it; begin with the first error above$' "host code that calls a function of the device"
+
+  sed 's/^    const double change = /    __shfl_down(1, 1);\n&/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
+  check 1 "a shuffle without a mask" STEP=04 BACKEND=cpu
+  expect "^$kernel:[0-9]+: error: .*as nvcc does not" "a shuffle without a mask"
+
   sed 's/^    const double change = /    __shared__ double tile[7000];\n    tile[threadIdx.x] = n;\n&/' \
     "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
   check 1 "too much shared memory" STEP=04 BACKEND=cpu

@@ -41,9 +41,8 @@ const std::vector<Goal>& goals() {
       {5, "pages no longer migrate: under 1 % of a field per iteration", migration_stopped,
        "Something on the CPU still touches a field in the loop: its pages come and go."},
       {6, "every kernel's accesses are coalesced: near 4 sectors per request", coalesced,
-       "Neighbours in threadIdx.x have to be neighbours in memory, 32 of them: look at idx, at i "
-       "and "
-       "j, and at the block's shape, line by line with make count."},
+       "Neighbours in threadIdx.x have to be neighbours in memory, 32 of them: look at idx, i and "
+       "j, and the block's shape, line by line with make count."},
       {7, "both fields are 4 times the L2 cache or more", beyond_l2, "Raise kDefaultN."},
       {8, "at most one atomic addition per block", one_atomic_a_block,
        "Add up the block with cub::BlockReduce, and let one of its threads do the atomicAdd."},

@@ -33,11 +33,12 @@ bool is_fill(const Queued& work) {
           work.arguments[2].find('*') == std::string::npos);
 }
 
-/// Whether two pieces of work go to streams of which neither waits for the other.
+/// Whether two pieces of work go to streams of which neither waits for the other. No line between
+/// theirs makes it wait; they may stand in one.
 bool are_apart(const Queued& one, const Queued& other, const std::string& source) {
   if (one.stream == other.stream || source.find("NonBlocking") == std::string::npos) return false;
   const std::vector<std::string> lines = code_lines(source);
-  return std::none_of(lines.begin() + one.line, lines.begin() + other.line - 1,
+  return std::none_of(lines.begin() + one.line, lines.begin() + std::max(one.line, other.line - 1),
                       [](const std::string& line) {
                         return line.find("Synchronize") != std::string::npos ||
                                line.find("WaitEvent") != std::string::npos;
