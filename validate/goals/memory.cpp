@@ -14,7 +14,7 @@ namespace {
 struct Iteration {
   double stores = 0;   // of threads, in global memory
   double copied = 0;   // values of 4 bytes, by cudaMemcpy
-  double by_host = 0;  // those of them that go to or from the host's own memory
+  double by_host = 0;  // those to or from the host's own memory, or copied by the host
   double swapped = 0;  // launches with other pointers than the last time
 };
 
@@ -27,7 +27,8 @@ Iteration one_iteration(Bench* bench) {
     }
     const Trace& trace = bench->trace(bench->have.watched, kCountedN, k);
     for (const TraceRow& copy : trace.table("copies")) {
-      const bool host = copy.name.find("pageable") != std::string::npos;
+      const bool host =
+          copy.name.find("pageable") != std::string::npos || copy.name == "memcpy host to host";
       if (copy.name == "memset") continue;
       (host ? iteration.by_host : iteration.copied) += sign * copy.bytes / sizeof(float);
     }
@@ -129,6 +130,10 @@ Measured copy_on_gpu(Bench* bench) {
     advice =
         "A kernel writes the whole field, including its boundary: that is the copy. So the sweep "
         "is not done by a kernel: launch one, as in step 04.";
+  } else if (iteration.by_host / interior(kCountedN) > 0.99) {
+    advice =
+        "The host copies it: cudaMemcpyHostToHost, or memory of its own. A kernel copies on the "
+        "GPU, or a cudaMemcpy from device to device.";
   } else if (fields < 0.01) {
     advice = "Neither the sweep nor the copy is done by a kernel.";
   }

@@ -262,6 +262,10 @@ class Judgement {
       different_rounding_ = true;
     }
     single_precision_ |= trial->residuals.kind == ResidualComparison::kSinglePrecision;
+    const int first = trial->run.record.residuals[0].iteration;
+    if (run.check_every > 0 && first != std::min(run.check_every, run.iterations)) {
+      ignores_checks_ = true;
+    }
     sizes_.insert(run.n);
     if (run.n == extent_.own_n && run.n >= kHashedRecordN) {
       verdict_.remarks.push_back(format("at n = %d, its own: %d sweeps, compared by a hash per row",
@@ -343,6 +347,11 @@ class Judgement {
           "residual within 1e-6: its sum is of floats in part (single precision), or its changes "
           "are taken in double. That is legal.");
     }
+    if (ignores_checks_) {
+      verdict_.remarks.push_back(
+          "it ignores --check-every: options.check_every is the number of sweeps of a pass, and "
+          "kCheckEvery only its default.");
+    }
     if (extent_.every_order) {
       verdict_.remarks.push_back(
           "The same with blocks and threads in reverse and in shuffled order.");
@@ -359,7 +368,8 @@ class Judgement {
   std::set<int> sizes_;  ///< that were right
   bool different_rounding_ = false, single_precision_ = false;
   bool small_grids_ended_ = false, looked_at_ = false;
-  bool sparse_ = false;  ///< it computes a residual only every few sweeps
+  bool ignores_checks_ = false;  ///< it computes residuals at other distances than it is told to
+  bool sparse_ = false;          ///< it computes a residual only every few sweeps
   std::atomic<bool> own_unwanted_{false};
   std::atomic<bool>& unwanted_;       ///< no run is needed any more
   std::optional<Trials> trials_;      ///< of all cases

@@ -48,8 +48,11 @@ const char* name_of(Space space) {
   return kNames[static_cast<int>(space)];
 }
 
-void note_copy(const void* to, const void* from, std::size_t bytes) {
-  note("copies", joined("memcpy ", name_of_memory(from), " to ", name_of_memory(to)), bytes);
+void note_copy(const void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyHostToHost)
+    note("copies", "memcpy host to host", bytes);
+  else
+    note("copies", joined("memcpy ", name_of_memory(from), " to ", name_of_memory(to)), bytes);
 }
 
 void note_host_access(const void* p) {

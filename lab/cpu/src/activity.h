@@ -36,8 +36,9 @@ void note_kernel(const LaunchConfig& config, std::size_t static_shared);
 /// "device", "managed", "pinned"
 const char* name_of(Space space);
 
-/// Counts the bytes of a copy. It is called when the copy is done, not when it is queued.
-void note_copy(const void* to, const void* from, std::size_t bytes);
+/// Counts the bytes of a copy. It is called when the copy is done, not when it is queued. One that
+/// was asked for as cudaMemcpyHostToHost is the CPU's, wherever the memory is.
+void note_copy(const void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
 
 /// Host code has accessed managed memory, in a program whose every access is looked at. Its page
 /// would move to the CPU. Counted by the line that allocated it; memory that was freed does not

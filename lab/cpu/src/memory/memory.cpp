@@ -358,7 +358,7 @@ static cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cud
   }
   auto run = [=, read_now = std::move(read_now)] {
     std::memmove(to, read_now.empty() ? from : read_now.data(), bytes);
-    note_copy(to, from, bytes);
+    note_copy(to, from, bytes, kind);
     written(to, bytes);
   };
   return enqueue(stream, where, std::move(run), std::move(uses), "copy");
