@@ -25,9 +25,7 @@ constexpr NotCovered kNotCovered[] = {
     {"cudaArray_t cudaMalloc3D* cudaMallocArray* cudaMemcpy2DArray* cudaMemcpy2DFrom* "
      "cudaMemcpy2DTo* cudaMemcpy3D* cudaMemset3D*",
      "arrays and three-dimensional memory", "use cudaMallocPitch and cudaMemcpy2D"},
-    {"cudaMemcpy2DAsync* cudaMemset2D*",
-     "rows with a pitch",
-     "cudaMemcpy2D copies them, and cudaMemset fills them and what lies between them"},
+    {"cudaMemset2D*", "rows with a pitch", "cudaMemset fills them and what lies between them"},
     {"__cluster_dims__ this_cluster", "thread-block clusters", nullptr},
     {"this_multi_grid", "grids on several GPUs", nullptr},
     {"cudaLaunchDevice*", "launches from a kernel", "launch from the host"},
@@ -84,7 +82,7 @@ cudaGetDeviceFlags* cudaGetDriver* cudaGetExport* cudaGetFunc* cudaGetKernel* cu
 cudaGetSurface* cudaGetSymbol* cudaGetTexture* cudaGraphChild* cudaGraphClone* cudaGraphConditional*
 cudaGraphDebug* cudaGraphDestroyNode* cudaGraphEvent* cudaGraphExecChild* cudaGraphExecEvent*
 cudaGraphExecExternal* cudaGraphExecGet* cudaGraphExecHost* cudaGraphExecNode* cudaGraphExternal*
-cudaGraphGet* cudaGraphHost* cudaGraphInstantiateWith* cudaGraphMem*
+cudaGraphGet* cudaGraphHost* cudaGraphInstantiateWithParams* cudaGraphMem*
 cudaGraphNode* cudaGraphRelease* cudaGraphRemove* cudaGraphRetain* cudaGraphUpload* cudaGraphics*
 cudaHostGet*
 cudaImportExternal* cudaInitDevice* cudaKernelSet* cudaLibrary* cudaLogs* cudaMallocFrom*

@@ -418,7 +418,7 @@ TEST(NotCoveredTest, knows_the_names) {
                                  "cudaMalloc3DArray",
                                  "cudaMallocArray",
                                  "cudaMemcpy2DToArray",
-                                 "cudaMemcpy2DAsync",
+                                 "cudaMemset2DAsync",
                                  "cudaMemset2D",
                                  "coalesced_threads",
                                  "cudaMemcpy3D",

@@ -107,6 +107,10 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind,
                          CUDA_ON_CPU_CALLER);
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream = nullptr,
+                              CUDA_ON_CPU_CALLER);
 inline cudaError_t cudaMemset(void* to, int value, std::size_t bytes, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::fill(to, value, bytes, nullptr, true, where);
 }

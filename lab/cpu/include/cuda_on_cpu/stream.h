@@ -72,6 +72,10 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, CUDA_ON_CPU_CALLER);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0, CUDA_ON_CPU_CALLER);
+inline cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                                 unsigned long long flags = 0, CUDA_ON_CPU_CALLER) {
+  return cudaGraphInstantiate(exec, graph, flags, where);
+}
 /// The form of CUDA 11; nothing is put into the last three.
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t*,
                                         char*, std::size_t, CUDA_ON_CPU_CALLER) {

@@ -439,21 +439,29 @@ void host_argument(const PointerArgument& argument, const LaunchConfig& config) 
 
 using namespace cuda_on_cpu;
 
-cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                         std::size_t width, std::size_t height, cudaMemcpyKind kind, Where where) {
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream, Where where) {
   if (width > to_pitch || width > from_pitch) {
     return error(cudaErrorInvalidPitchValue, "rows of ", width, " bytes do not fit in pitches of ",
                  to_pitch, " (to) and ", from_pitch, " bytes (from)");
   }
   for (std::size_t row = 0; row < height; ++row) {
-    if (auto e = queue_copy(static_cast<char*>(to) + row * to_pitch,
-                            static_cast<const char*>(from) + row * from_pitch, width, kind, nullptr,
-                            false, where)) {
+    if (auto e = copy(static_cast<char*>(to) + row * to_pitch,
+                      static_cast<const char*>(from) + row * from_pitch, width, kind, stream, false,
+                      where)) {
       return e;
     }
   }
-  if (width > 0 && height > 0) wait_for_stream(nullptr);
   return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind, Where where) {
+  const cudaError_t result =
+      cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr, where);
+  if (result == cudaSuccess && width > 0 && height > 0) wait_for_stream(nullptr);
+  return result;
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {

@@ -141,7 +141,7 @@ void forms() {
   CUDA(cudaStreamEndCapture(stream, &graph));
   cudaGraphExec_t of_cuda_11, with_flags;
   CUDA(cudaGraphInstantiate(&of_cuda_11, graph, nullptr, nullptr, 0));
-  CUDA(cudaGraphInstantiate(&with_flags, graph, 0));
+  CUDA(cudaGraphInstantiateWithFlags(&with_flags, graph, 0));
   for (const cudaGraphExec_t exec : {of_cuda_11, with_flags}) {
     CUDA(cudaGraphLaunch(exec, stream));
     CUDA(cudaStreamSynchronize(stream));

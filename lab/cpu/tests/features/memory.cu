@@ -194,6 +194,12 @@ void rows_with_a_pitch() {
   CUDA(cudaMemcpy(device, rows, sizeof rows, cudaMemcpyHostToDevice));
   CUDA(cudaMemcpy2D(back, 8, device, 12, 8, 2, cudaMemcpyDeviceToHost));
   for (int k = 0; k < 4; ++k) CHECK_EQUAL(back[k], k + 1);
+  cudaStream_t stream;
+  CUDA(cudaStreamCreate(&stream));
+  CUDA(cudaMemcpy2DAsync(back, 4, device + 1, 12, 4, 2, cudaMemcpyDeviceToHost, stream));
+  CHECK_EQUAL(back[0], 2);  // it is done: ordinary host memory
+  CHECK_EQUAL(back[1], 4);
+  CUDA(cudaStreamDestroy(stream));
   CHECK_EQUAL(cudaMemcpy2D(back, 8, device, 4, 8, 2, cudaMemcpyDeviceToHost),
               cudaErrorInvalidPitchValue);
   CHECK_EQUAL(cudaGetLastError(), cudaErrorInvalidPitchValue);
