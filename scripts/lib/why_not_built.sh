@@ -19,7 +19,7 @@ nvcc_of_build() {
 
 # nvcc_takes FILE: whether nvcc compiles it. Names without the lab's own folder: nvcc mistakes some characters.
 nvcc_takes() {
-  nice -n 19 "$nvcc" -x cu -std=c++17 -c -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$1" -o "$scratch/nvcc.o"
+  nice -n 19 "$nvcc" -x cu -std=c++17 -ptx -Ilab/include "-DLAB_STEP_NAME=\"$step\"" "$1" -o "$scratch/ptx"
 }
 
 # nvcc_errors LOG: what nvcc says there, each error once and wrapped.
@@ -92,10 +92,10 @@ why_not_built() {
     say "$step: does not link: what is named above is declared or called, and defined nowhere"
   else
     # If nvcc takes it, the CPU in place of a GPU lacks something: no mistake of the learner's. (What -fpermissive would
-    # allow is one, though nvcc may only warn: a shift by as many bits as the type has. And too much shared memory, which
-    # nvcc leaves out where nothing reads it.)
+    # allow is one, though nvcc may only warn: a shift by as many bits as the type has. And of too much
+    # shared memory and of host code nvcc -ptx says nothing.)
     nvcc=$(nvcc_of_build)
-    if [[ $backend == cpu && $step_source == *.cu && -x $nvcc ]] && ! grep -qE 'error: .*(\[-fpermissive\]|at most 48 KiB)' "$log" && nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1; then
+    if [[ $backend == cpu && $step_source == *.cu && -x $nvcc ]] && ! grep -qE 'error: .*(\[-fpermissive\]|at most 48 KiB|__device__ alone)' "$log" && nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1; then
       cannot_run_here "nvcc compiles it. CUDA on the CPU lacks what the first error above names (lab/cpu/README.md). On a GPU: make check $step_words"
     fi
     say "$step: does not compile; begin with the first error above"

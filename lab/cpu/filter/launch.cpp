@@ -220,6 +220,38 @@ void refuse_kernels(const Tokens& tokens, Changes* changes) {
   }
 }
 
+/// And host code that calls a function which is __device__ alone.
+void refuse_calls_of_device_functions(const Tokens& tokens, Changes* changes) {
+  std::set<std::string_view> names;
+  std::vector<bool> of_device(tokens.size());  // in such a function, or a kernel
+  for (std::size_t k = 0; k < tokens.size(); ++k) {
+    if (!is_one_of(tokens[k], {"__device__", "__global__"})) continue;
+    const std::size_t body = body_of(tokens, k + 1);
+    const std::size_t end = body < tokens.size() ? match_forward(tokens, body) : k;
+    const std::size_t name = name_of_kernel(tokens, k);
+    for (std::size_t at = k; at < std::max(end, std::min(name + 1, tokens.size())); ++at) {
+      of_device[at] = true;
+    }
+    const bool both = (k > 0 && is(tokens, k - 1, "__host__")) || is(tokens, k + 1, "__host__");
+    if (is(tokens, k, "__device__") && !both && name < tokens.size()) {
+      names.insert(tokens[name].text);
+    }
+  }
+  for (std::size_t k = 1; k < tokens.size(); ++k) {
+    if (of_device[k] || names.count(tokens[k].text) == 0 || !is(tokens, k + 1, "(")) continue;
+    if (is_one_of(tokens[k - 1], {".", "->", "::"})) continue;
+    if (is_name(tokens, k - 1)) {
+      names.erase(tokens[k].text);  // the host has one of that name, too
+      continue;
+    }
+    const std::string name(tokens[k].text);
+    changes->errors.push_back(
+        {tokens[k].line, "host code calls " + name +
+                             ", which is __device__ alone: a function of both is __host__ "
+                             "__device__, and a kernel is __global__"});
+  }
+}
+
 bool is_launch(const Tokens& tokens, std::size_t k) {
   return k < tokens.size() && is_launch_sign(tokens[k]) &&
          (k == 0 || !is(tokens, k - 1, "operator"));
@@ -227,6 +259,7 @@ bool is_launch(const Tokens& tokens, std::size_t k) {
 
 void rewrite_launches(const Tokens& tokens, Changes* changes) {
   refuse_kernels(tokens, changes);
+  refuse_calls_of_device_functions(tokens, changes);
   for (std::size_t k = 0; k < tokens.size(); ++k) {
     if (is_launch(tokens, k)) rewrite_launch(tokens, k, changes);
     if ((is(tokens, k, "cudaLaunchKernel") || is(tokens, k, "cudaLaunchCooperativeKernel")) &&

@@ -241,6 +241,26 @@ TEST(LaunchTest, of_a_kernel_that_returns_a_value_is_an_error) {
             "2: a kernel returns nothing: __global__ void\n");
 }
 
+TEST(LaunchTest, host_code_that_calls_a_device_function_is_an_error) {
+  const std::string words =
+      ": host code calls f, which is __device__ alone: a function of both is __host__ __device__, "
+      "and a kernel is __global__\n";
+  EXPECT_EQ(rewritten("__device__ int f(int);\nint g() {\n  return f(3);\n}"), "3" + words);
+  EXPECT_EQ(rewritten("inline __device__ int f(int i) { return i; }\nauto x = f(1);"), "2" + words);
+  for (const std::string code :
+       {"__device__ int f(int);\n__global__ void k() { f(3); }",
+        "__device__ int f(int i) { return i > 0 ? f(i - 1) : 0; }\n__device__ int f(int i);",
+        "__host__ __device__ int f(int);\nint g() { return f(3); }",
+        "__device__ __host__ int f(int);\nint g() { return f(3); }",
+        "__device__ int f(float);\nint f(int);\nint g() { return f(3); }",
+        "__device__ int f(int);\ntemplate <int k> __device__ int h() { return f(k); }",
+        "__device__ int f(int);\nint g(S s) { return s.f(3) + a::f(3); }",
+        "__device__ int f(int);\nstruct S {\n  __device__ int operator()(int i) { return f(i); "
+        "}\n};"}) {
+    expect_unchanged(code);
+  }
+}
+
 TEST(LaunchTest, of_a_kernel_that_is_called_is_an_error) {
   const std::string words = ": k is a kernel, and is called: it needs k<<<grid, block>>>(...)\n";
   EXPECT_EQ(rewritten("__global__ void k(int) {}\nvoid f() { k(3); }"), "2" + words);

@@ -101,6 +101,26 @@ Answer fewer_points(const FieldLook& look) {
   return {};
 }
 
+/// The sweep reads as if rows were shorter or longer than they are, and writes where it should.
+Answer other_rows(const FieldLook& look) {
+  if (look.first != 1 || !look.interior_only() || !look.points_differ()) return {};
+  const int n = look.n;
+  for (const bool columns : {false, true}) {  // which of them stand one after the other in memory
+    const Field before = columns ? transposed(look.before, n) : look.before;
+    for (int m = 1; m <= n + 2; ++m) {
+      const bool fits = m != n && look.all_of(look.interior(), [&](int i, int j) {
+        const std::size_t k = columns ? std::size_t(i) * m + j : std::size_t(j) * m + i;
+        if (k + m >= before.size() || k < std::size_t(m))
+          return true;  // such a read is told as one
+        const double sum = before[k + 1] + before[k + m] + before[k - 1] + before[k - m];
+        return look.near(0.25 * sum, look.at(look.found, i, j));
+      });
+      if (fits) return Answer(true).with("points", m);
+    }
+  }
+  return {};
+}
+
 /// Whether the wrong points of the boundary, all on the sides i = 0 and i = n - 1, hold what other
 /// rows began with. (In rows that nothing has stored no point is a number. If ranks share the rows,
 /// it is rather a rank that has others than it should.)
@@ -191,6 +211,9 @@ const Family kPlaceMistakes = {
      "for those of others",
      {"the n that {sweep} is given where it is {?kernels|launched|called}, and what it hands on to idx: all points per "
       "side, the boundary included"}},
+    {"rows_of_another_length", Strength::kModel, kAnyProgram, of_field<other_rows>,
+     "the sweep reads the old field as if its rows had {points} points, and not {n}",
+     {"the last argument of idx where {sweep} reads{?tile| or loads the tile}: n, the field's points per side"}},
     {"exchanged_in_each_block", Strength::kModel, kAnyProgram, of_field<exchanged_in_blocks>,
      "within each block of {block} x {block} points, i and j are exchanged",
      {"{?tile|{tile_indices}|threadIdx.x and threadIdx.y in {sweep}: x belongs to i, y to j, in every index}"}},

@@ -386,7 +386,7 @@ const Family kFindingMistakes = {
     {"host_does_not_wait", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {?array|{array}|that memory} before the GPU is done with it",
      {"what waits for the GPU between the launch (or the copy) and line {line}: cudaDeviceSynchronize(), or "
-      "cudaEventSynchronize for an event recorded after it",
+      "cudaEventSynchronize for an event recorded after it, in its stream",
       "{?writes|whether line {line} should still be there: if the kernel does what the host's loops did, they go}",
       "{?graph|whether that place belongs to the pass whose event was waited for. Each pass in flight needs a place, "
       "and a graph, of its own: a graph copies to the address that it was captured with}"}},
