@@ -112,6 +112,17 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
   return "blocks_overlap";
 }
 
+/// Whether a kernel returns in or after a loop.
+bool returns_from_a_loop(const FieldLook& look) {
+  const std::string& source = look.evidence.source;
+  const std::vector<Function> functions = functions_in(source);
+  return std::any_of(functions.begin(), functions.end(), [&](const Function& function) {
+    const std::string code = code_of(function, source);
+    const std::size_t loop = std::min(code.find("for("), code.find("while("));
+    return function.is_kernel && code.find("return;", std::min(loop, code.size())) != code.npos;
+  });
+}
+
 /// Points that are left out by the sweep, by the copy, or by both.
 Answer left_out(const FieldLook& look, bool sweep, bool copy) {
   // If fields are swapped, no point is copied.
@@ -129,6 +140,7 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
       .with("twice", race.is_race() && race.both_write() && !race.shared()
                          ? std::to_string(race.report.line)
                          : "")
+      .with("returns", returns_from_a_loop(look))
       .with("same", on_gpu ? same_index(look) : "");
   // What happens later only was right before.
   if (later) answer.with("iteration", look.first);
@@ -186,7 +198,7 @@ const char* const kLaunch =
     "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, {launch_grid}}";
 const char* const kPointsOfThreads =
     "which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and threadIdx, and "
-    "the loop over a thread's points{?twice| (two threads store the same point at line {twice})}; and the launch in "
+    "the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points to come)}{?twice| (two threads store the same point at line {twice})}; and the launch in "
     "{?by_sweep|{host}|copy_field}{?both| and in copy_field}, its grid and block";
 
 const Family kLeftOutMistakes = {

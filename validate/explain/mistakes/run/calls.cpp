@@ -60,11 +60,18 @@ std::string called_in(const Report& report) {
 }
 
 /// A call that gets `argument`, a pointer to no memory of the GPU's or with & its own address.
+bool is_of_device(const Found& found, const std::string& variable) {
+  const std::regex declared("__device__[^;({]*\\b" + variable + "\\b");
+  return std::regex_search(found.source, declared);
+}
+
 Answer no_gpu_memory(const Found& found, const std::string& argument) {
   const bool address = argument[0] == '&';
+  const std::string variable = argument.substr(address);
   return found.answer("no_gpu_memory_for_a_call")
       .with("call", called_in(found.report))
-      .with("variable", argument.substr(address))
+      .with("variable", variable)
+      .with("of_device", is_of_device(found, variable))
       .with("address", address);
 }
 
@@ -82,7 +89,10 @@ std::string own_address(const Found& found) {
   const std::string code = code_only(found.source), &call = found.report.array;
   for (std::sregex_iterator at(call.begin(), call.end(), address), end; at != end; ++at) {
     const std::string name = (*at)[1];
-    if (std::regex_search(code, std::regex("(float|double)\\*" + name + "\\b"))) return "&" + name;
+    if (std::regex_search(code, std::regex("(float|double)\\*" + name + "\\b")) ||
+        is_of_device(found, name)) {
+      return "&" + name;
+    }
   }
   return "";
 }
@@ -136,15 +146,15 @@ Answer refused_call(const Found& found) {
   if (fills && invalid && report.array.find("(&") != std::string::npos) {
     return fill_of_nothing(found);
   }
-  if (call == "cudaFree" && report.detail.find("nothing was allocated") != std::string::npos) {
-    return found.answer("freed_by_another_call").with("name", between(report.array, "(", ")"));
-  }
   if (const std::string moved = moved_by_bytes(found); !moved.empty()) {
     return found.answer("pointer_is_moved_by_bytes").with("pointer", moved);
   }
   const std::string own =
       call.rfind("cudaMemcpy", 0) == 0 || call == "cudaFree" ? own_address(found) : "";
   if (!own.empty()) return no_gpu_memory(found, own);
+  if (call == "cudaFree" && report.detail.find("nothing was allocated") != std::string::npos) {
+    return found.answer("freed_by_another_call").with("name", between(report.array, "(", ")"));
+  }
   if (report.kind != "direction" && report.kind != "host_memory") return {};
   if (last) return found.answer("something_was_refused");
   return fills ? fill_of_nothing(found) : found.answer("copy_against_its_direction");
@@ -300,11 +310,13 @@ const Family kCallMistakes = {
       "each call before that line: the CUDA_CHECK around it, which reports its error; and its arguments: a pointer "
       "that cudaMalloc or cudaMallocManaged gave, not the address of that pointer"}},
     {"no_gpu_memory_for_a_call", kForbidden, kAnyProgram, finding,
-     "at line {line} {call} gets {?address|&{variable}, the address of a variable of the host, and not of memory on "
-     "the GPU|{variable}, which points to no memory of the GPU}",
-     {"{?address|{variable} holds the address that cudaMalloc gave: it is the argument, without the &|the call that "
-      "gives {variable} its memory, before that line: cudaMalloc(&{variable}, ...); or *{variable}, if it is the "
-      "address of a pointer}"}},
+     "at line {line} {call} gets {?address|&{variable}, {?of_device|which in host code is no address on the GPU|the "
+     "address of a variable of the host, and not of memory on the GPU}|{variable}, which points to no memory of the "
+     "GPU}",
+     {"{?of_device|cudaMemcpyToSymbol and cudaMemcpyFromSymbol: they copy to and from a __device__ variable such as "
+      "{variable}; and cudaGetSymbolAddress, which gives its address for other calls|{?address|{variable} holds the "
+      "address that cudaMalloc gave: it is the argument, without the &|the call that gives {variable} its memory, before "
+      "that line: cudaMalloc(&{variable}, ...); or *{variable}, if it is the address of a pointer}}"}},
     {"host_memory_for_a_kernel", kForbidden, kAnyProgram, finding,
      "the launch at line {line} gives the kernel an address at which it has no memory: {argument}",
      {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a kernel can use; malloc, "

@@ -51,6 +51,8 @@ Answer outside(const Found& found) {
       .with("what", found.report.access + " " + found.finding.where())
       .with("named", array == "row" ? "the array row" : array)  // it is a word, too
       .with("sweeps", sweeps)
+      .with("indexed", code_at(found.source, found.report.line).find('[') != std::string::npos)
+      .with("else", found.source.find("} else") != std::string::npos)
       .with("stores", found.report.access == "writes");
   if (has_place && scene.thread_per_point && (sweeps || copies)) {
     const int low = sweeps ? 1 : 0, high = found.n - 1 - low;
@@ -82,7 +84,7 @@ Answer outside(const Found& found) {
 /// Memory that nothing has written: of a tile, of a sum, or what a copy may have left out.
 Answer unwritten(const Found& found) {
   const std::string& what = found.report.array;
-  if (found.words.has(kTile) && what.find('[') != std::string::npos) {
+  if ((found.words.has(kTile) || found.finding.shared()) && what.find('[') != std::string::npos) {
     const std::string code = code_only(found.source);
     return found.answer("tile_entry_is_not_loaded")
         .with("entry", what)
@@ -210,8 +212,13 @@ Answer plain_write(const Found& found) {
 Answer shared_sum(const Found& found) {
   const Report& report = found.report;
   const bool of_array = report.array.find('[') != std::string::npos;
+  const std::string code = code_at(found.source, report.line);
+  const bool of_cub =
+      found.words.has(kBlockSum) && !of_array &&
+      (report.array.find("storage") != std::string::npos ||
+       code.find(").Sum(") != std::string::npos || code.find(").Reduce(") != std::string::npos);
   if (of_array && found.finding.both_write() && report.other_line == report.line &&
-      code_at(found.source, report.line).find("+=") == std::string::npos) {
+      code.find("+=") == std::string::npos) {
     return found.answer("shared_place_is_written_twice").with("place", report.array);
   }
   const std::string &one = report.thread, &other = report.other_thread;  // x,y,z
@@ -220,10 +227,9 @@ Answer shared_sum(const Found& found) {
       .with("warp", one_row && std::atoi(one.c_str()) / 32 == std::atoi(other.c_str()) / 32)
       .with("sum", report.array.empty() ? "shared memory" : report.array)
       .with("lines", both_lines(report))
-      .with("adds", report.line == report.other_line &&
-                        code_at(found.source, report.line).find("+=") != std::string::npos)
-      .with("of_cub", found.words.has(kBlockSum) && !of_array &&
-                          report.array.find("storage") != std::string::npos);
+      .with("adds",
+            !of_cub && report.line == report.other_line && code.find("+=") != std::string::npos)
+      .with("of_cub", of_cub);
 }
 
 Answer race(const Found& found) {
@@ -426,7 +432,8 @@ const Family kFindingMistakes = {
     // What may do no harm: if the numbers say more, they are believed.
     {"thread_without_a_point", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}; a thread with {thread} {?sweeps|has no interior point|has no point of the grid}",
-     {"the `if` in {kernel}: {?sweeps|its bounds are 1 to n - 2, for i and for j|i < n && j < n}"}},
+     {"line {line}, and the `if` around it in {kernel}: {?sweeps|its bounds are 1 to n - 2, for i and for j"
+      "{?else|; its else also gets threads beyond the grid}|i < n && j < n}"}},
     {"index_outside_of_partial_sums", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
      {"the index at line {line}, and how many bytes line {allocated} asks for: a place for each block (or thread) "
@@ -439,23 +446,25 @@ const Family kFindingMistakes = {
       "that a warp marches through ({shares}: the first rank's rows begin at 0, the last one's end at n)"}},
     {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
-     {"the index at line {line}{?array| of {array}}{?sweeps|, and the n that {kernel} is given|, and where the `if` or "
+     {"the index at line {line}{?!indexed|, or at a line before it whose value is used there,}{?array| of {array}}"
+      "{?sweeps|, and the n that {kernel} is given|, and where the `if` or "
       "the loop around it ends}",
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included (the "
-      "index of a float4* counts fours); and the rows that a warp marches through, 0 to n - 1}",
+      "index of a float4* counts fours); and the rows that a warp loads, none of them beyond 0 and n - 1: "
+      "those that it sweeps end at n - 2}",
       "{?launch|the launch of {kernel} (how many blocks, which come first between <<< and >>>, and how many "
       "threads){?allocated|, and the bytes that line {allocated} allocates: {held_points}, and a row's padding if it "
       "has one}}",
       "{?slabs|where a row is stored: row j of the field is row j - held_begin of what the rank holds}",
       "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},
-    {"tile_entry_is_not_loaded", kHarmless, with(kTile), finding,
+    {"tile_entry_is_not_loaded", kHarmless, kAnyProgram, finding,
      "{entry} is read at line {line}, but {?async|the copy that loads it need not have arrived|no thread has loaded "
      "it}",
      {"{?async|what waits for the copies before the tile is read: __pipeline_commit(), __pipeline_wait_prior(0), and "
       "then __syncthreads()|{tile_loads}}",
       "{?!async|the index at line {line}: whether {entry} is the entry that is meant there; and the `if` "
-      "around it: only interior points, 1 to n - 2}"}},
+      "around it: only threads that have a point (in a sweep, of the interior: 1 to n - 2)}"}},
     {"shared_sum_is_not_set", kHarmless, kAnyProgram, finding,
      "line {line} adds to {sum}, but no thread has set it to 0",
      {"shared memory may hold anything at first: one thread of the block sets the sum to 0, and then a barrier "
