@@ -315,8 +315,8 @@ const Family kCallMistakes = {
      "GPU}",
      {"{?of_device|cudaMemcpyToSymbol and cudaMemcpyFromSymbol: they copy to and from a __device__ variable such as "
       "{variable}; and cudaGetSymbolAddress, which gives its address for other calls|{?address|{variable} holds the "
-      "address that cudaMalloc gave: it is the argument, without the &|the call that gives {variable} its memory, before "
-      "that line: cudaMalloc(&{variable}, ...); or *{variable}, if it is the address of a pointer}}"}},
+      "address that cudaMalloc gave: it is the argument, without the &|the call that gives {variable} its memory, "
+      "before that line: cudaMalloc(&{variable}, ...); or *{variable}, if it is the address of a pointer}}"}},
     {"host_memory_for_a_kernel", kForbidden, kAnyProgram, finding,
      "the launch at line {line} gives the kernel an address at which it has no memory: {argument}",
      {"what that argument points to: cudaMalloc or cudaMallocManaged gives memory that a kernel can use; malloc, "
