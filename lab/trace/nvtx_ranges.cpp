@@ -30,6 +30,7 @@ struct State {
   std::unordered_map<nvtxRangeId_t, OpenRange> started;  // by nvtxRangeStart, on any thread
   nvtxRangeId_t last_id = 0;
   std::map<std::string, std::size_t> open;  // how many of each name, on all threads
+  std::size_t pops_of_nothing = 0;          // of nvtxRangePop, where no range was open
 };
 State& state() {
   static State* state = new State;
@@ -79,8 +80,11 @@ int push(nvtxDomainHandle_t domain, const std::string& name) {
 
 int pop(nvtxDomainHandle_t domain) {
   std::vector<OpenRange>& stack = stacks[domain];
-  if (stack.empty()) return NVTX_NO_PUSH_POP_TRACKING;
   const std::lock_guard<std::mutex> lock(state().mutex);
+  if (stack.empty()) {
+    ++state().pops_of_nothing;
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
   end(stack.back());
   stack.pop_back();
   return static_cast<int>(stack.size());
@@ -129,6 +133,11 @@ Table nvtx_table() {
 std::map<std::string, std::size_t> open_nvtx_ranges() {
   const std::lock_guard<std::mutex> lock(state().mutex);
   return state().open;
+}
+
+std::size_t nvtx_pops_of_nothing() {
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  return state().pops_of_nothing;
 }
 
 }  // namespace trace

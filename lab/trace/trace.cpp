@@ -31,6 +31,12 @@ void report() {
     std::fprintf(stderr, "\ntrace: %zu NVTX range%s never closed\n", never_closed,
                  never_closed == 1 ? " was" : "s were");
   }
+  if (const std::size_t pops = nvtx_pops_of_nothing(); pops > 0) {
+    std::fprintf(stderr, "\ntrace: %zu x nvtxRangePop, and no range was open\n", pops);
+    Table table{"pops", "", {{"nvtxRangePop", {}}}};
+    for (std::size_t k = 0; k < pops; ++k) table.rows.back().series.add(0);
+    tables.push_back(table);
+  }
   for (const std::string& remark : activity_remarks()) {
     std::fprintf(stderr, "\ntrace: %s\n", remark.c_str());
   }

@@ -75,6 +75,9 @@ Table nvtx_table();
 /// The ranges that have begun, on any thread, and have not ended: how many of each name.
 std::map<std::string, std::size_t> open_nvtx_ranges();
 
+/// How often nvtxRangePop was called where no range was open.
+std::size_t nvtx_pops_of_nothing();
+
 /// From now on the tables are printed, and written to the file that LAB_TRACE_TSV names, when the
 /// program ends.
 void report_at_exit();

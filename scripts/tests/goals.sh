@@ -102,6 +102,12 @@ run "$goals" --name 01_nvtx "$temp/made"
 expect 'copy_field, 7 times each; jacobi_sweep is opened 7 times and never closed$' "ranges without a pop"
 expect_no 'Push a range at the beginning' "ranges without a pop"
 
+# A pop in a loop whose push comes before it.
+made "printf 'nvtx\tcopy_field\t7\t$zeros\nnvtx\tjacobi_sweep\t7\t$zeros\npops\tnvtxRangePop\t434\t$zeros\n' >>\"\$LAB_TRACE_TSV\""
+run "$goals" --name 01_nvtx "$temp/made"
+expect '^  Goal MISSED: every range that is opened is closed$' "a pop in a loop"
+expect '^    nvtxRangePop is called 434 times with no range open$' "a pop in a loop"
+
 # A default that no grid has.
 made "echo '  --n N  points per side (default -8192)'"
 run "$goals" --name 07_beyond_l2 "$temp/made"

@@ -113,6 +113,7 @@ int main() {
     nvtxRangePop();
     nvtxRangeEnd(late);
   }).join();
+  std::thread([] { nvtxRangePop(); }).join();  // no range of this thread is open
   nvtxRangePop();
   nvtxRangePushA("never closed");
   return nvtxRangePop() + 1 == 0 ? 1 : (nvtxRangePushA("never closed"), 0);
@@ -127,6 +128,8 @@ in_table mine:event count 1
 in_table mine:registered count 1
 in_table late count 1
 expect '^trace: 1 NVTX range was never closed$' "a program with all kinds of ranges"
+expect '^trace: 1 x nvtxRangePop, and no range was open$' "a program with all kinds of ranges"
+in_table nvtxRangePop count 1
 grep -q $'^open\tnever closed\t1\t' "$temp/table" || fail "the range that is open has its name in the table"
 
 labtool rank_ranges "$temp/table.none"

@@ -141,8 +141,14 @@ Measured ranges_outside(Bench* bench) {
 }
 
 Measured ranges_closed(Bench* bench) {
-  const std::string open =
-      open_ranges(bench->trace(bench->have.program, kRangesN, kRangesIterations));
+  const Trace& trace = bench->trace(bench->have.program, kRangesN, kRangesIterations);
+  const std::string open = open_ranges(trace);
+  const double pops = trace.total("pops", "", &TraceRow::count);
+  if (pops > 0) {
+    return measured(false, format("nvtxRangePop is called %.0f times with no range open", pops),
+                    "A pop closes the range that was pushed last: is one inside a loop whose push "
+                    "comes before it? Then the range ends in the first turn.");
+  }
   return measured(open.empty(), open.empty() ? "all" : open);
 }
 

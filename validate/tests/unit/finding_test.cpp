@@ -145,6 +145,9 @@ TEST(FindingTest, where_a_program_was_that_did_not_end) {
             "a loop of the host around line 57 never ends, or the one in main around line 120");
   EXPECT_EQ(diagnosis_of(report("endless_host", 120)).cause,
             "a loop of the host around line 120 never ends");
+  const std::string own = "int main() {\n  const int n = 9000;\n}\n";
+  EXPECT_SAYS("or its grid is far too large", said_of(report("endless_host", 2), own, 4));
+  EXPECT_SAYS("where n comes from: it is options.n", said_of(report("endless_host", 2), own, 4));
 }
 
 TEST(FindingTest, a_kernel_that_still_has_the_loops_over_all_points) {

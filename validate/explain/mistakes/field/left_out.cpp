@@ -198,8 +198,9 @@ const char* const kLaunch =
     "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, {launch_grid}}";
 const char* const kPointsOfThreads =
     "which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and threadIdx, and "
-    "the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points to come)}{?twice| (two threads store the same point at line {twice})}; and the launch in "
-    "{?by_sweep|{host}|copy_field}{?both| and in copy_field}, its grid and block";
+    "the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points to come)}{?twice"
+    "| (two threads store the same point at line {twice})}; and the launch in {?by_sweep|{host}|copy_field}{?both| and "
+    "in copy_field}, its grid and block";
 
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,

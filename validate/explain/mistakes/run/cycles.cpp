@@ -53,7 +53,8 @@ const Family kCycleMistakes = {
      {"a barrier between threads that write, be it a tile or a level, and those that read it",
       "memory that is never set: corrections and defects have to be 0 on the boundary of every level, and the last "
       "level's u needs a value inside",
-      "the sign of the correction, and how often it is added"}},
+      "the sign of the correction, how often it is added, and the formulas of the defect and of the coarser point's "
+      "place (between integers 1 / 2 is 0)"}},
     {"cycle_exchanges_axes", Strength::kShape, kAnyProgram, nullptr,
      "the coarser levels' correction comes with i and j exchanged",
      {"the order of i and j where a coarse field is read or written: idx(i, j, m) has i first"}},

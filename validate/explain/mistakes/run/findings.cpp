@@ -257,10 +257,13 @@ Answer endless(const Found& found) {
   const Report& report = found.report;
   const std::string code = code_of(function_at(found.source, report.line), found.source);
   const auto loops = std::sregex_iterator(code.begin(), code.end(), loop);
+  static const std::regex of_options(R"(\w\.n\b)"), a_main(R"(\bmain\()");
   return found.answer(report.kind == "endless_kernel" ? "endless_loop_of_a_kernel" : "endless_loop")
       .with("kernel", found.scene.function)
       .with("all_points", std::distance(loops, std::sregex_iterator()) > 1)
       .with("host", report.kind == "endless_host")
+      .with("n_of_its_own",
+            std::regex_search(found.source, a_main) && !std::regex_search(found.source, of_options))
       .with("threads", report.bytes > 64L * found.n * found.n ? std::to_string(report.bytes) : "")
       .with("main", report.other_line > 0 ? std::to_string(report.other_line) : "");
 }
@@ -377,7 +380,8 @@ const Family kFindingMistakes = {
      "not all threads of {?barrier|the block|the warp} reach the {?barrier|barrier|shuffle} at line {line}: some have "
      "returned before, or an `if` or a loop leads them around it",
      {"each `return`, `if` and loop before line {line}: threads without a point skip their work, not the "
-      "{?barrier|barrier (a cub reduction has barriers inside)|shuffle}"}},
+      "{?barrier|barrier (a cub reduction has barriers inside)|shuffle; and the block's shape in {host}: 32 lanes of a "
+      "warp along x, before the number of warps}"}},
     {"lane_takes_no_part", kForbidden, kAnyProgram, finding,
      "at line {line} {?detail|a lane asks for the value of lane {detail}, which takes no part in the shuffle|a lane "
      "calls a shuffle, and its own bit is not in the mask}",
@@ -418,9 +422,11 @@ const Family kFindingMistakes = {
       "{?!all_points|whether it waits for another block, which may begin only when this one has ended}"}},
     {"endless_loop", kForbidden, kAnyProgram, finding,
      "{?threads|the launch at line {line} has {threads} threads, far more than there are points, and takes too long|"
-     "{?host|a loop of the host around line {line} never ends|the loop that launches the kernel of line {line} never "
-     "ends}{?main|, or the one in main around line {main}}{?!host|, or what it launches takes far too long}}",
-     {"{?threads|the launch grid: blocks, not points; together they cover the points: {launch_grid}|its condition, and "
+     "{?host|a loop of the host around line {line} never ends{?n_of_its_own|, or its grid is far too large}|the loop "
+     "that launches the kernel of line {line} never ends}{?main|, or the one in main around line {main}}{?!host|, or "
+     "what it launches takes far too long}}",
+     {"{?n_of_its_own|where n comes from: it is options.n, what --n asks for; kDefaultN is only its default}",
+      "{?threads|the launch grid: blocks, not points; together they cover the points: {launch_grid}|its condition, and "
       "what changes in each turn}", "{loop_condition}"}},
     {"memory_is_freed_twice", kForbidden, kAnyProgram, finding,
      "{what} is memory that was freed before: two pointers hold the same address, or one is freed twice",
@@ -522,7 +528,8 @@ const Family kFindingMistakes = {
      "a race: one thread writes what another one reads, in {?array|{array}|global memory}, at {lines}, and nothing "
      "says which of them comes first",
      {"{?one_block|a barrier between the two lines: both threads are of one block, and __syncthreads() orders what "
-      "they do, also in global memory|what the two lines are meant to access: no barrier inside a kernel orders "
+      "they do, also in global memory. If threads of other blocks read there, too, no barrier helps: the new values "
+      "need another array|what the two lines are meant to access: no barrier inside a kernel orders "
       "threads of different blocks}"}},
     {"race_in_global_memory", kHarmless, kAnyProgram, finding,
      "a race: one thread writes what another one reads, in {?array|{array}|global memory}, at {lines}, and nothing "
@@ -549,7 +556,8 @@ const Family kFindingMistakes = {
      "a race: one thread of a block writes {place}, another one reads it, at {lines}, and no barrier says which of "
      "them comes first",
      {"__syncthreads() between writing shared memory and reading it; and if it is written again, in a loop, also "
-      "between reading it and writing it again"}},
+      "between reading it and writing it again. Where others still need the old value, no barrier helps: the new one "
+      "belongs elsewhere"}},
     {"shared_place_is_written_twice", kHarmless, kAnyProgram, finding,
      "two threads write the same place in shared memory, {place}, at line {line}: a race",
      {"{?tile|{tile_loads}; and the size of the tile, two more along x and along y than a block has points}",
