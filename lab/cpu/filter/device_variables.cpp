@@ -7,8 +7,7 @@ namespace {
 /// Whether the declaration that `k` is part of, outside any function, is one of variables of which
 /// each has its place in the GPU's memory: no function, no constant of both sides.
 bool declares_a_variable(const Tokens& code, std::size_t k) {
-  while (k > 0 && !is(code, k - 1, ";") && !is(code, k - 1, "{") && !is(code, k - 1, "}")) --k;
-  for (; k < code.size(); k = group_end(code, k, code.size()) + 1) {
+  for (k = statement_start(code, k); k < code.size(); k = group_end(code, k, code.size()) + 1) {
     for (const char* other :
          {"const", "constexpr", "__managed__", "template", "struct", "class", "("}) {
       if (is(code, k, other)) return false;

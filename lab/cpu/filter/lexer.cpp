@@ -133,12 +133,12 @@ Regions split(const Tokens& tokens) {
 
 std::string included_header(const Tokens& directive) {
   if (!is(directive, 1, "include") || directive.size() < 3) return "";
-  if (directive[2].kind == Kind::kString) return std::string(directive[2].text);
-  if (!is(directive, 2, "<")) return "";
+  const std::string_view quoted = directive[2].text;
+  if (quoted[0] == '"') return std::string(quoted.substr(1, quoted.size() - 2));
   std::string header;
-  for (std::size_t k = 2; k < directive.size(); ++k) {
-    header += directive[k].text;
+  for (std::size_t k = 3; is(directive, 2, "<") && k < directive.size(); ++k) {
     if (is(directive, k, ">")) return header;
+    header += directive[k].text;
   }
   return "";
 }
@@ -168,6 +168,14 @@ std::size_t match_back(const Tokens& tokens, std::size_t close) {
     if (opens(tokens[k]) && --depth == 0) return k;
   }
   return tokens.size();
+}
+
+std::size_t statement_start(const Tokens& tokens, std::size_t k) {
+  while (k > 0 && !is(tokens, k - 1, ";") && !is(tokens, k - 1, "{") && !is(tokens, k - 1, "}") &&
+         !is(tokens, k - 1, ":")) {
+    --k;
+  }
+  return k;
 }
 
 std::size_t group_end(const Tokens& tokens, std::size_t k, std::size_t end) {

@@ -40,7 +40,7 @@ struct Regions {
 
 Regions split(const Tokens& tokens);
 
-/// "name.h" or <name.h>, as the directive includes it; empty if it includes nothing by its name.
+/// The name in "name.h" or <name.h> that the directive includes; empty if there is none.
 std::string included_header(const Tokens& directive);
 
 /// What a #define puts in for its name; nothing for other directives.
@@ -51,6 +51,9 @@ std::size_t match_forward(const Tokens& tokens, std::size_t open);
 
 /// The bracket that matches the one at `close`; tokens.size() if none does.
 std::size_t match_back(const Tokens& tokens, std::size_t close);
+
+/// Where the statement begins that the token at `k` is part of.
+std::size_t statement_start(const Tokens& tokens, std::size_t k);
 
 /// The last token of the brackets or template arguments that open at `k`; `k` if none do.
 std::size_t group_end(const Tokens& tokens, std::size_t k, std::size_t end);

@@ -175,12 +175,12 @@ void find_not_covered(const Tokens& tokens, Changes* changes) {
 }
 
 void find_header_not_covered(const Tokens& directive, const std::string& folder, Changes* changes) {
-  const std::string included = included_header(directive);
-  if (included.size() < 3) return;
-  const std::string header = included.substr(1, included.size() - 2);
+  const std::string header = included_header(directive);
+  if (header.empty()) return;
   std::error_code error;
-  const bool quoted = included[0] == '"';
-  if (quoted && std::filesystem::exists(std::filesystem::path(folder) / header, error)) return;
+  if (!is(directive, 2, "<") &&
+      std::filesystem::exists(std::filesystem::path(folder) / header, error))
+    return;
   const auto begins_so = [&](std::string_view start) { return begins_with(header, start); };
   if (!any_word(kHeaders, begins_so)) return;
   if (std::filesystem::exists(kOwnHeaders / header, error)) return;

@@ -19,9 +19,8 @@ bool launches_a_kernel(const Tokens& tokens) {
 
 /// A header is compiled as it is, so it may not launch a kernel. `directive` may be any.
 void check_include(const Tokens& directive, const std::string& folder, Changes* changes) {
-  const std::string included = included_header(directive);
-  if (included.size() < 3 || included[0] != '"') return;
-  const std::string header = included.substr(1, included.size() - 2);
+  const std::string header = included_header(directive);
+  if (header.empty() || is(directive, 2, "<")) return;
   std::string text;
   if (!read_file((std::filesystem::path(folder) / header).string(), &text)) return;
   const Regions regions = split(lex(text));

@@ -63,15 +63,6 @@ void rewrite_declaration(const Tokens& tokens, Changes* changes) {
   changes->edits.push_back({tokens.back().end(), 0, " };" + variables});
 }
 
-/// Where the statement begins that the token at `k` is part of.
-std::size_t statement_start(const Tokens& code, std::size_t k) {
-  while (k > 0 && !is(code, k - 1, ";") && !is(code, k - 1, "{") && !is(code, k - 1, "}") &&
-         !is(code, k - 1, ":")) {
-    --k;
-  }
-  return k;
-}
-
 /// The declaration from `begin` on, whose `__shared__` is at `k`.
 Tokens declaration_around(const Tokens& code, std::size_t begin, std::size_t k) {
   std::size_t end = k + 1;
