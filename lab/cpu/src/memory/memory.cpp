@@ -414,17 +414,15 @@ cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size
 }
 
 const Allocation* check_argument(const PointerArgument& argument, const LaunchConfig& config) {
-  const void* pointer = argument.pointer;
-  if (!pointer) return nullptr;
-  const Allocation* a = find_allocation(pointer);
+  if (!argument.pointer) return nullptr;
   // A pointer to a row before the first, say, is not wrong yet: what is accessed counts.
-  if (!a) a = nearest_allocation(pointer);
-  if (a && a->freed) {
+  const Allocation* a = nearest_allocation(argument.pointer);
+  if (!a) host_argument(argument, config);
+  if (a->freed) {
     fail(report("freed_argument", config.where), "argument ", argument.number,
          " of the launch points to memory that was freed at ", a->freed_at);
   }
-  if (a) return a;
-  host_argument(argument, config);
+  return a;
 }
 
 void host_argument(const PointerArgument& argument, const LaunchConfig& config) {
