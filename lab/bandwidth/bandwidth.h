@@ -75,7 +75,3 @@ void print_tables(const Machine& machine);
 
 /// Writes them as DIR/bandwidth.tsv, with the ceilings at its top. Ends the program if it cannot.
 void write_table(const std::string& results, const Machine& machine);
-
-/// Measures what this GPU can do at most, from DRAM to arithmetic; prints tables and writes them as
-/// DIR/bandwidth.tsv, where `results` names the folder. "": copies of one size, as lines.
-void measure_ceilings(const std::string& results);

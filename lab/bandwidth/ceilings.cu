@@ -1,5 +1,13 @@
-// The ceilings of this GPU, measured: copies over array sizes and launch shapes, transfers between
-// host and GPU, L2 and L1, the rate of multiply-adds. Every result is checked before it is timed.
+// What the GPU can do at most: what every step's time is told against.
+//
+// Without options, for the programs that need one number: copies arrays far larger than any cache,
+// in each way, and prints lines with tabs: the way (the best are copy_library, cudaMemcpy, and
+// copy_float4, a kernel), median GB/s, first and third quartile, samples. With --results all that
+// `make bandwidth` shows. Bytes are counted as read plus written, 1 GB = 10^9 bytes; times are CUDA
+// events around each copy.
+//
+// --results: copies over array sizes and launch shapes, transfers between host and GPU, L2 and L1,
+// the rate of multiply-adds. Every result is checked before it is timed.
 
 #include "bandwidth.h"
 
@@ -14,6 +22,7 @@
 
 #include <cuda_runtime.h>
 
+#include <lab/command_line.h>
 #include <lab/cuda_check.h>
 #include <lab/options.h>
 #include <lab/quantile.h>
@@ -364,8 +373,8 @@ void measure_arithmetic(const char* way, int sms, int rounds, double tolerance) 
   CUDA_CHECK(cudaFree(results));
 }
 
-}  // namespace
-
+/// Measures what this GPU can do at most, from DRAM to arithmetic; prints tables and writes them as
+/// DIR/bandwidth.tsv, where `results` names the folder. "": copies of one size, as lines.
 void measure_ceilings(const std::string& results) {
   std::size_t free_bytes = 0, total_bytes = 0;
   CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
@@ -400,4 +409,22 @@ void measure_ceilings(const std::string& results) {
   CUDA_CHECK(cudaFree(arrays.wrong));
   print_tables(machine);
   write_table(results, machine);
+}
+
+constexpr const char* kHelp =
+    "bandwidth: the copy bandwidth of the GPU, as tab-separated lines\n"
+    "bandwidth --results DIR: copies of many sizes and launch shapes, transfers between host and\n"
+    "    GPU, the caches, arithmetic; as tables, and as DIR/bandwidth.tsv\n\n"
+    "  --help               print this\n\n"
+    "exit codes: 0 measured, 2 bad usage, 3 a CUDA error or a wrong result, 4 cannot write,\n"
+    "            5 does not fit in memory, 77 no usable GPU\n";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string results;
+  lab::CommandLine line("bandwidth", kHelp);
+  line.path("--results", &results);
+  line.read(argc, argv);
+  measure_ceilings(results);
 }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 
 #include <lab/cuda_check.h>
+#include <lab/format.h>
 #include <lab/run.h>
 
 namespace {
@@ -51,24 +51,16 @@ std::vector<Ceiling> ceilings_of(const Machine& machine) {
 }
 
 std::string size_text(std::size_t bytes) {
-  char text[32];
-  if (bytes >= std::size_t{1} << 30) {
-    std::snprintf(text, sizeof text, "%.0f GiB", bytes / 1073741824.0);
-  } else if (bytes >= 1 << 20) {
-    std::snprintf(text, sizeof text, "%.0f MiB", bytes / 1048576.0);
-  } else {
-    std::snprintf(text, sizeof text, "%.0f KiB", bytes / 1024.0);
-  }
-  return text;
+  if (bytes >= std::size_t{1} << 30) return lab::format("%.0f GiB", bytes / 1073741824.0);
+  if (bytes >= 1 << 20) return lab::format("%.0f MiB", bytes / 1048576.0);
+  return lab::format("%.0f KiB", bytes / 1024.0);
 }
 
 /// One cell: the rate by the median, and by the least time.
 std::string cell(const Row* row) {
   if (!row) return "-";
-  char text[48];
   const int digits = row->median < 100 ? 1 : 0;
-  std::snprintf(text, sizeof text, "%.*f %8.*f", digits, row->median, digits, row->best);
-  return text;
+  return lab::format("%.*f %8.*f", digits, row->median, digits, row->best);
 }
 
 void print_by_size(const char* what, const std::vector<const char*>& ways,
@@ -169,36 +161,32 @@ void print_tables(const Machine& machine) {
 }
 
 void write_table(const std::string& results, const Machine& machine) {
-  char* text = nullptr;
-  std::size_t bytes = 0;
-  std::FILE* file = open_memstream(&text, &bytes);
   const cudaDeviceProp& gpu = machine.properties;
-  std::fprintf(file, "# What this GPU can do at most, measured. Written by `make bandwidth`.\n");
-  std::fprintf(file,
-               "# date\t%s\n# gpu\t%s\n# compute_capability\t%d.%d\n# cuda\t%d.%d\n# driver\t%s\n",
-               machine.date.c_str(), gpu.name, gpu.major, gpu.minor, CUDART_VERSION / 1000,
-               CUDART_VERSION % 1000 / 10, machine.driver.c_str());
-  std::fprintf(file, "# multiprocessors\t%d\n# l2_bytes\t%d\n", gpu.multiProcessorCount,
-               gpu.l2CacheSize);
+  std::string text = "# What this GPU can do at most, measured. Written by `make bandwidth`.\n";
+  text += lab::format(
+      "# date\t%s\n# gpu\t%s\n# compute_capability\t%d.%d\n# cuda\t%d.%d\n# driver\t%s\n",
+      machine.date.c_str(), gpu.name, gpu.major, gpu.minor, CUDART_VERSION / 1000,
+      CUDART_VERSION % 1000 / 10, machine.driver.c_str());
+  text += lab::format("# multiprocessors\t%d\n# l2_bytes\t%d\n", gpu.multiProcessorCount,
+                      gpu.l2CacheSize);
   if (machine.dram_peak > 0) {
-    std::fprintf(file, "# dram_peak_gb_per_s\t%.1f\tby\tclock and bus width\n", machine.dram_peak);
+    text += lab::format("# dram_peak_gb_per_s\t%.1f\tby\tclock and bus width\n", machine.dram_peak);
   }
   for (const Ceiling& ceiling : ceilings_of(machine)) {
     if (!ceiling.row) continue;
-    std::fprintf(file, "# ceiling\t%s\t%.1f\t%s\tby\t%s\tbytes\t%zu\n", ceiling.level,
-                 ceiling.row->median, ceiling.row->unit, ceiling.row->way.c_str(),
-                 ceiling.row->bytes);
+    text += lab::format("# ceiling\t%s\t%.1f\t%s\tby\t%s\tbytes\t%zu\n", ceiling.level,
+                        ceiling.row->median, ceiling.row->unit, ceiling.row->way.c_str(),
+                        ceiling.row->bytes);
   }
-  std::fprintf(file,
-               "what\tway\tn\tblock_x\tblock_y\tbytes\tsamples\tmin_us\tmedian_us\t"
-               "rate_best\trate_median\tunit\n");
+  text +=
+      "what\tway\tn\tblock_x\tblock_y\tbytes\tsamples\tmin_us\tmedian_us\t"
+      "rate_best\trate_median\tunit\n";
   for (const Row& row : rows) {
-    std::fprintf(file, "%s\t%s\t%d\t%d\t%d\t%zu\t%zu\t%.3f\t%.3f\t%.6g\t%.6g\t%s\n",
-                 row.what.c_str(), row.way.c_str(), row.n, row.block_x, row.block_y, row.bytes,
-                 row.samples, row.min_us, row.median_us, row.best, row.median, row.unit);
+    text +=
+        lab::format("%s\t%s\t%d\t%d\t%d\t%zu\t%zu\t%.3f\t%.3f\t%.6g\t%.6g\t%s\n", row.what.c_str(),
+                    row.way.c_str(), row.n, row.block_x, row.block_y, row.bytes, row.samples,
+                    row.min_us, row.median_us, row.best, row.median, row.unit);
   }
-  std::fclose(file);
-  lab::write_whole(results, "bandwidth.tsv", {text, bytes});
-  std::free(text);
+  lab::write_whole(results, "bandwidth.tsv", text);
   std::printf("\nwritten to %s/bandwidth.tsv\n", results.c_str());
 }
