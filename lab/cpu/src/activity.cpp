@@ -59,12 +59,12 @@ void note_host_access(const void* p) {
   // The fields are filled point by point: most accesses go to the allocation of the one before.
   static const Allocation* last = nullptr;
   static TraceRow* row = nullptr;
-  if (last && !last->freed && p >= last->begin && p < last->end()) {
+  if (last && last->holds(p)) {
     if (row) ++row->count;
     return;
   }
   const Allocation* a = find_allocation(p);
-  if (!a || a->freed || p >= a->end() || a->space != Space::managed) return;
+  if (!a || !a->holds(p) || a->space != Space::managed) return;
   last = a;
   row = note("host accesses", text(a->origin.where));
 }

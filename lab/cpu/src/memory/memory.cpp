@@ -57,12 +57,6 @@ std::size_t choose_guard(std::size_t data_bytes) {
 /// Whether `p` is a null pointer, or one with an index.
 bool is_near_null(const void* p) { return reinterpret_cast<std::uintptr_t>(p) < (64 << 10); }
 
-bool inside(const Allocation* a, const void* p, std::size_t bytes) {
-  const char* begin = static_cast<const char*>(p);
-  return a && !a->freed && begin >= a->begin && begin <= a->end() &&
-         bytes <= std::size_t(a->end() - begin);
-}
-
 /// "40000 bytes that cudaMalloc gave at jacobi.cu:50"
 std::string describe(const Allocation& a) {
   return joined(a.bytes, " bytes that ", a.origin.call, " gave at ", a.origin.where);
@@ -301,7 +295,7 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
   if (a && a->freed) {
     return error(cudaErrorInvalidValue, "the ", what, " was freed at ", a->freed_at);
   }
-  if (a && !inside(a, p, bytes)) {
+  if (a && !a->holds(p, bytes)) {
     const std::ptrdiff_t room = a->end() - static_cast<const char*>(p);
     return error_because({.kind = "room", .place = what, .bytes = room}, cudaErrorInvalidValue,
                          bytes, " bytes, but the ", what, " has room for only ", room);
@@ -392,7 +386,7 @@ cudaError_t fill(void* to, int value, std::size_t bytes, cudaStream_t stream, bo
 
 cudaError_t check_managed(const void* pointer, std::size_t bytes) {
   const Allocation* a = find_allocation(pointer);
-  if (!inside(a, pointer, bytes) || a->space != Space::managed) {
+  if (!a || !a->holds(pointer, bytes) || a->space != Space::managed) {
     return error(cudaErrorInvalidValue, bytes, " bytes from ", describe_address(pointer),
                  " are not managed memory");
   }

@@ -36,6 +36,11 @@ struct Allocation {
   mutable std::shared_ptr<Word> words;  // its accesses, in a watched program
 
   char* end() const { return begin + bytes; }
+  /// Whether `count` bytes from `p` on are memory of it that can be used.
+  bool holds(const void* p, std::size_t count = 1) const {
+    return !freed && p >= begin && p <= end() &&
+           count <= std::size_t(end() - static_cast<const char*>(p));
+  }
 };
 
 /// Address space costs nothing, unless it is limited (ulimit -v).

@@ -38,8 +38,8 @@ void check_bounds(const Block& block, const MemoryAccess& access, std::size_t al
                         [&] { return access.site.line(); });
   }
   const Allocation* a = find_allocation(access.address);
-  if (!a || a->freed || access.bytes > std::size_t(a->end() - access.address)) {
-    const bool begins_inside = a && !a->freed && access.address < a->end();
+  if (!a || !a->holds(access.address, access.bytes)) {
+    const bool begins_inside = a && a->holds(access.address);
     fail(report_access("out_of_bounds", access.site.line(), does, access.address), does, " ",
          begins_inside ? joined(access.bytes, " bytes from ") : "",
          describe_address(access.address), " (", block.describe_place_of_running_thread(), ")");
