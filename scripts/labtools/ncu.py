@@ -1,4 +1,4 @@
-"""Runs ncu, and reads what it prints: one reader, one table of units, one of stalls."""
+"""Runs ncu, and reads what it prints: one reader, one table of stalls."""
 
 import csv
 import os
@@ -15,9 +15,6 @@ FLOPS = {kind: {f"smsp__sass_thread_inst_executed_op_{letter}{operation}_pred_on
                 for operation, weight in (("add", 1), ("mul", 1), ("fma", 2))}
          for kind, letter in (("float", "f"), ("double", "d"))}
 BYTES = {"dram": "dram__bytes.sum", "l2": "lts__t_bytes.sum", "l1": "l1tex__t_bytes.sum"}
-# What ncu's units are in nanoseconds and bytes.
-UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12, "ns": 1, "nsecond": 1, "us": 1e3,
-         "usecond": 1e3, "ms": 1e6, "msecond": 1e6, "s": 1e9, "second": 1e9}
 STALL = re.compile(r"^smsp__average_warps?_(?:latency_)?issue_stalled_(\w+?)(?:_per_issue_active)?\.ratio$")
 # What a warp waits for.
 STALLS = {"long_scoreboard": "loads from memory or L1", "short_scoreboard": "shared memory, special functions",
@@ -49,19 +46,16 @@ def rows_of(text):
 
 
 def launches(text):
-    """What `ncu --csv --page raw` printed: one {"kernel": name, metric: value} a launch. Values are floats in nanoseconds
-    and bytes, or text."""
-    rows = rows_of(text)
-    if not rows or "Kernel Name" not in rows[0] or "Metric Name" in rows[0]:  # the last: another page
+    """What `ncu --csv --page raw --print-units base` printed: one {"kernel": name, metric: value} a launch. Values are floats
+    in nanoseconds and bytes, or text."""
+    head, *rows = rows_of(text) or [[]]
+    if "Kernel Name" not in head:
         return []
-    has_units = len(rows) > 1 and not rows[1][0].strip()
-    units = rows[1] if has_units else [""] * len(rows[0])
     found = []
-    for fields in rows[1 + has_units:]:
-        values = [number(field) for field in fields]
-        launch = {title: field if value is None else value * UNITS.get(unit.split("/")[0], 1)
-                  for title, unit, field, value in zip(rows[0], units, fields, values)}
-        found.append({**launch, "kernel": kernel_name(launch["Kernel Name"]), "name": launch["Kernel Name"]})
+    for fields in rows:
+        if fields[0].strip():  # the row of units has no ID
+            launch = {title: field if number(field) is None else number(field) for title, field in zip(head, fields)}
+            found.append({**launch, "kernel": kernel_name(launch["Kernel Name"]), "name": launch["Kernel Name"]})
     return found
 
 

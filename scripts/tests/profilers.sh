@@ -301,7 +301,7 @@ for place in root/opt/nvidia/nsight-compute/2024.1.1/ncu root/usr/local/cuda/bin
   mv "$temp/$place" "$temp/stubs/ncu"
 done
 
-# What is made of the numbers: units, both pages of ncu, bytes per point, names of kernels.
+# What is made of the numbers: bytes per point, names of kernels.
 tables() { labtool profile_tables "$@"; }
 printf '# n\t1000\n# iterations\t4\n' >"$temp/small.csv"
 cat >>"$temp/small.csv" <<'END'
@@ -340,8 +340,8 @@ printf '# n\t1000\n' >"$temp/raw.csv"
 cat >>"$temp/raw.csv" <<'END'
 ==PROF== Connected to process 7
 "ID","Kernel Name","Block Size","Grid Size","gpu__time_duration.sum","dram__bytes_read.sum","dram__bytes_write.sum","smsp__issue_active.avg.per_cycle_active","smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio","smsp__average_warps_issue_stalled_wait_per_issue_active.ratio","smsp__average_warps_issue_stalled_wait_not_issued_per_issue_active.ratio","lts__t_bytes.sum"
-"","","","","us","Mbyte","byte","inst/cycle","inst","inst","inst",""
-"0","jacobi_sweep_kernel(float *)","(32, 4, 1)","(8, 8, 1)","1,500.5","4.5","4,000,000","0.25","2.5","7","99","n/a"
+"","","","","ns","byte","byte","inst/cycle","inst","inst","inst",""
+"0","jacobi_sweep_kernel(float *)","(32, 4, 1)","(8, 8, 1)","1,500,500","4,500,000","4,000,000","0.25","2.5","7","99","n/a"
 END
 tables ncu "$temp/raw.csv" --step 08
 expect '^jacobi_sweep_kernel, grid 8x8x1, block 32x4x1$' "ncu's page raw"

@@ -39,7 +39,7 @@ if any(metric.startswith("dram") for metric in metrics):
 if "solution_06" in words[-6]:
     sys.exit("==ERROR== The application crashed")
 values = {"sm__cycles_elapsed.avg": ("cycle", "2,000"), "sm__cycles_elapsed.avg.per_second": ("hz", "1,000,000,000"),
-          "gpu__time_duration.sum": ("usecond", "2.1"), "lts__t_bytes.sum": ("Kbyte", "3,000.5"),
+          "gpu__time_duration.sum": ("ns", "2,100"), "lts__t_bytes.sum": ("byte", "3,000,500"),
           "l1tex__t_bytes.sum": ("byte", "7,000,000"),
           "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": ("inst", "4,000"),
           "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum": ("inst", "1,000"),
