@@ -170,12 +170,6 @@ expect_status 1 "a file that has no place in a step"
 expect "^exercises/${fourth%/*}: has no place for notes.txt" "a file that has no place in a step"
 restore
 
-# A handout has no solutions.
-rm -r "$lab/solutions"
-tool --check
-expect_status 77 "without solutions"
-restore
-
 tool --nope
 expect_status 2 "an unknown option"
 
