@@ -35,11 +35,6 @@ def series_of(rows, what, ways):
     return [one for one in found if len(one[3]) > 1]
 
 
-def blocks_of(rows):
-    """The copies with one float per thread, by the shape of a block."""
-    return [row for row in rows if row["what"] == "block" and row["way"] == "copy_kernel"]
-
-
 def draw(head, rows):
     """The charts, as far as there is something to draw."""
     l2 = number(head.get("l2_bytes"))
@@ -50,7 +45,8 @@ def draw(head, rows):
         found.append(charts.lines("bandwidth-size", series, "Copies on the GPU, GB/s",
                                   "read plus written; the median of each size", "bytes of one array", 300,
                                   size, sizes, True, [(at / 2, words + ": two arrays") for at, words in l2_mark]))
-    if blocks := blocks_of(rows):
+    # The copies with one float per thread, by the shape of a block.
+    if blocks := [row for row in rows if row["what"] == "block" and row["way"] == "copy_kernel"]:
         best = max(row["rate"] for row in blocks)
         found.append(charts.bars("bandwidth-block", [
             (f"{row['block_x']} x {row['block_y']}", row["rate"], "blue" if row["rate"] == best else "soft")
