@@ -191,7 +191,7 @@ FromNvcc read_from_nvcc(const std::string& folder) {
   if (!log || !ptx) throw NotMeasurable("nvcc left no log and kernel.ptx in " + folder);
   found = {0, 0, 0};
   for (std::string line; std::getline(log, line);) {
-    if (line.find("bytes stack frame") == std::string::npos) continue;
+    if (!says(line, "bytes stack frame")) continue;
     found.stack_bytes = std::max(found.stack_bytes, std::atoi(line.c_str()));
   }
   std::vector<std::string> lines;

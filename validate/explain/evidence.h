@@ -35,8 +35,6 @@ class Evidence {
   /// Whether another run, its threads in another order, gives another field after k iterations.
   bool field_changes(int k) const { return two_runs_differ(run_of(k), patient); }
 
-  bool says(const char* words) const { return error.find(words) != std::string::npos; }
-
   Subject subject;
   Wrong wrong;
   const Patient& patient;

@@ -183,7 +183,7 @@ void describe_finding(const Finding& finding, std::vector<std::string>* lines) {
   if (!finding.known()) return;
   // The program's own last words may have been the same.
   for (const std::string& line : *lines) {
-    if (line.find(finding.report.words) != std::string::npos) return;
+    if (says(line, finding.report.words)) return;
   }
   lines->push_back("A look at every access finds:");
   lines->push_back("  " + finding.report.words);
@@ -200,7 +200,7 @@ std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
   bool everywhere = true;
   for (const std::string& line : picture(wrong_cells(run, seen->field))) {
     lines.push_back("  " + line);
-    everywhere &= line.find('.') == std::string::npos;
+    everywhere &= !says(line, ".");
   }
   if (everywhere) lines.clear();
   return lines;

@@ -188,10 +188,10 @@ std::string Words::kernel(bool copies) const {
     const std::string& name = function.name;
     bool other = !function.is_kernel || name == found, copy = false;
     for (const char* part : {"init", "start", "fill", "sum", "reduc", "residual", "norm", "zero"}) {
-      other |= name.find(part) != std::string::npos;
+      other |= says(name, part);
     }
     for (const char* part : {"copy", "swap", "update_old"}) {
-      copy |= name.find(part) != std::string::npos;
+      copy |= says(name, part);
     }
     if (other || copy != copies) continue;
     if (!found.empty()) return "";
@@ -250,7 +250,7 @@ std::string Words::never_launched() const {
   // A call behind another statement; a definition stands behind the type that it returns.
   const std::string code = code_only(source_);
   for (const char* end : {";", "{", "}"}) {
-    if (code.find(end + sweep() + "(") == std::string::npos) continue;
+    if (!says(code, end + sweep() + "(")) continue;
     return "the call of {sweep} in {host}: without <<<grid, block>>> in front of its arguments it "
            "is not a launch. nvcc refuses it; the CPU's compiler does not";
   }

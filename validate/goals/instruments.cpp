@@ -242,7 +242,7 @@ int Bench::ranks_with_gpus() {
       const ChildResult job = run_child(
           {launcher(), std::to_string(ranks), have.program, "--n", n, "--iterations", "1"},
           have.time_limit);
-      if (job.output.find("halos: NCCL ") != std::string::npos) return ranks;
+      if (says(job.output, "halos: NCCL ")) return ranks;
     }
     throw NotMeasurable("needs two GPUs, and NCCL between them");
   }));

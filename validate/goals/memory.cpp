@@ -27,8 +27,7 @@ Iteration one_iteration(Bench* bench) {
     }
     const Trace& trace = bench->trace(bench->have.watched, kCountedN, k);
     for (const TraceRow& copy : trace.table("copies")) {
-      const bool host =
-          copy.name.find("pageable") != std::string::npos || copy.name == "memcpy host to host";
+      const bool host = says(copy.name, "pageable") || copy.name == "memcpy host to host";
       if (copy.name == "memset") continue;
       (host ? iteration.by_host : iteration.copied) += sign * copy.bytes / sizeof(float);
     }

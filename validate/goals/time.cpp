@@ -36,7 +36,7 @@ double sweep_ns(Bench* bench, const std::string& program, int n, int iterations)
   const Trace& trace = bench->trace(program, n, iterations);
   double ns = 0;
   for (const TraceRow& kernel : trace.table("kernels")) {
-    if (kernel.name.find("copy") == std::string::npos) {
+    if (!says(kernel.name, "copy")) {
       ns += kernel.median_ns * kernel.count / iterations;
     }
   }

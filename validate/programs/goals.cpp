@@ -9,6 +9,7 @@
 
 #include "goals/measures.h"
 #include "programs/command_line.h"
+#include "run/text.h"
 #include "source/source_code.h"
 
 namespace {
@@ -72,7 +73,7 @@ Arguments read_arguments(int argc, char** argv) {
 bool has_todo(const Arguments& arguments) {
   std::string source;
   return validate::read_text(arguments.exercise, &source) &&
-         source.find("TODO(" + arguments.name.substr(0, 2) + ")") != std::string::npos;
+         validate::says(source, "TODO(" + arguments.name.substr(0, 2) + ")");
 }
 
 int run(const Arguments& arguments) {

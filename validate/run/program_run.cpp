@@ -29,10 +29,6 @@ std::string size_in_words(double bytes) {
   return bytes >= 1e6 ? format("%.3g MB", 1e-6 * bytes) : format("%.3g KB", 1e-3 * bytes);
 }
 
-bool says(const std::string& text, const char* words) {
-  return text.find(words) != std::string::npos;
-}
-
 /// What an MPI job needs of TMPDIR for itself: Open MPI's memory that the ranks share.
 constexpr double kBytesOfAJob = 8e6;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <lab/format.h>
@@ -14,6 +15,11 @@ std::string join(const std::vector<std::string>& parts, const std::string& last 
 
 /// What stands between two texts; "" where one of them is missing.
 std::string between(const std::string& text, const std::string& before, const std::string& after);
+
+/// Whether a text holds `words`.
+inline bool says(std::string_view text, std::string_view words) {
+  return text.find(words) != text.npos;
+}
 
 /// "(i, j-1)": the point that lies di columns and dj rows from point (i, j).
 std::string point_from_here(int di, int dj);

@@ -10,6 +10,7 @@
 #include <lexer.h>
 
 #include "run/steps.h"
+#include "run/text.h"
 
 namespace validate {
 namespace {
@@ -212,7 +213,7 @@ std::vector<Queued> queued_in(const std::string& source) {
     }
     if (!is(tokens, open, "(")) continue;
     work.arguments = arguments_of(tokens, open + 1, match_forward(tokens, open));
-    const std::size_t own = work.call.find("Memcpy") == std::string::npos ? 3 : 4;
+    const std::size_t own = says(work.call, "Memcpy") ? 4 : 3;
     if (!work.launch && work.arguments.size() > own) work.stream = work.arguments[own];
     found.push_back(work);
   }
@@ -241,7 +242,7 @@ int int_index_in(const std::string& source) {
   std::smatch found;
   if (std::regex_search(code, found, function)) {
     const std::string value = found[4];
-    const bool product = value.find('*') != std::string::npos;
+    const bool product = says(value, "*");
     if (product && (!std::regex_search(value, wide) || std::regex_search(value, too_late))) {
       return line_of(found.position(4));
     }
@@ -301,7 +302,7 @@ std::vector<std::string> lines_with(const std::string& what, const std::string& 
   int number = 0;
   for (const std::string& line : split(source, '\n')) {
     ++number;
-    if (line.find(what) != std::string::npos) numbers.push_back(std::to_string(number));
+    if (says(line, what)) numbers.push_back(std::to_string(number));
   }
   return numbers;
 }

@@ -99,8 +99,7 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
     const std::string code = code_only(look.evidence.source), letter = of_rows ? "y" : "x";
     const std::string thread = "threadIdx." + letter, block = "blockDim." + letter;
     answer->with("threads", threads)
-        .with("product", code.find(thread + "*" + block) != std::string::npos ||
-                             code.find(block + "*" + thread) != std::string::npos);
+        .with("product", says(code, thread + "*" + block) || says(code, block + "*" + thread));
     return "threads_have_one_point_each";
   }
   const int blocks = (look.n + kBlock - 1) / kBlock, reached = lines.at.front();

@@ -79,7 +79,7 @@ Answer two_residuals(const SumLook& look) {
   const bool raced = all.finding.is_race();
   return Answer("race_or_something_unset")
       .with("unset", all.patient.watched && !raced)
-      .with("of_cas", all.source.find("atomicCAS") != std::string::npos)
+      .with("of_cas", says(all.source, "atomicCAS"))
       .with("of_streams", look.has(kStreams) && !raced)
       .as(Strength::kSymptom);
 }

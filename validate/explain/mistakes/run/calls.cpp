@@ -37,14 +37,13 @@ Answer host_access(const Found& found) {
   const std::string code = code_at(found.source, report.line);
   if (report.place == "null") return null_pointer(found);
   if (report.place == "nowhere") {
-    return found.answer("access_where_nothing_is")
-        .with("copy", code.find("cudaMemcpy") != std::string::npos);
+    return found.answer("access_where_nothing_is").with("copy", says(code, "cudaMemcpy"));
   }
   if (report.bytes == 0) return {};
   Answer answer = found.answer("host_access_to_gpu_memory");
   answer.with("allocated", report.allocated_line);
   if (report.has("device")) {
-    return answer.with("managed", found.source.find("cudaMallocManaged") != std::string::npos);
+    return answer.with("managed", says(found.source, "cudaMallocManaged"));
   }
   if (const Answer few = few_bytes(report, found.n); few.known()) return few;
   if (found.finding.where().empty()) return {};
@@ -104,10 +103,8 @@ std::string moved_by_bytes(const Found& found) {
     if (work.launch || work.line != found.report.line || work.arguments.size() < 3) continue;
     for (int k : {0, 1}) {
       const std::string& pointer = work.arguments[k];
-      const bool moved = pointer.find("*sizeof(float)") != std::string::npos ||
-                         pointer.find("sizeof(float)*") != std::string::npos;
-      if (moved && pointer.find("(char*)") == std::string::npos &&
-          pointer.find("<char*>") == std::string::npos) {
+      const bool moved = says(pointer, "*sizeof(float)") || says(pointer, "sizeof(float)*");
+      if (moved && !says(pointer, "(char*)") && !says(pointer, "<char*>")) {
         return pointer;
       }
     }
@@ -124,14 +121,13 @@ Answer refused_call(const Found& found) {
   }
   if (report.kind == "capture") {
     return found
-        .answer(call.find("Synchronize") != std::string::npos ? "waits_in_a_capture"
-                                                              : "default_stream_in_a_capture")
+        .answer(says(call, "Synchronize") ? "waits_in_a_capture" : "default_stream_in_a_capture")
         .with("call", call);
   }
   if (report.has("cudaErrorInvalidConfiguration")) {
     return found.answer("impossible_launch");
   }
-  if (report.detail.find("destroyed already") != std::string::npos) {
+  if (says(report.detail, "destroyed already")) {
     const std::string arguments = between(report.array, "(", ")");
     const int before = std::atoi(report.detail.substr(report.detail.rfind(':') + 1).c_str());
     return found.answer("graph_was_destroyed")
@@ -143,7 +139,7 @@ Answer refused_call(const Found& found) {
   const bool last = call == "cudaGetLastError", fills = call.rfind("cudaMemset", 0) == 0;
   const bool invalid = report.has("cudaErrorInvalidValue");
   if (last && invalid && report.detail.empty()) return found.answer("something_was_refused");
-  if (fills && invalid && report.array.find("(&") != std::string::npos) {
+  if (fills && invalid && says(report.array, "(&")) {
     return fill_of_nothing(found);
   }
   if (const std::string moved = moved_by_bytes(found); !moved.empty()) {
@@ -152,7 +148,7 @@ Answer refused_call(const Found& found) {
   const std::string own =
       call.rfind("cudaMemcpy", 0) == 0 || call == "cudaFree" ? own_address(found) : "";
   if (!own.empty()) return no_gpu_memory(found, own);
-  if (call == "cudaFree" && report.detail.find("nothing was allocated") != std::string::npos) {
+  if (call == "cudaFree" && says(report.detail, "nothing was allocated")) {
     return found.answer("freed_by_another_call").with("name", between(report.array, "(", ")"));
   }
   if (report.kind != "direction" && report.kind != "host_memory") return {};

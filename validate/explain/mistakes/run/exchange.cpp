@@ -97,7 +97,6 @@ Answer borders(const Evidence& evidence) {
 Answer exchange(const Evidence& evidence) {
   const cuda_on_cpu::Report& report = evidence.report;
   const Case& run = evidence.wrong.run;
-  const auto calls = [&](const char* name) { return report.array.find(name) != std::string::npos; };
   static const std::map<std::string, const char*> kRules = {
       {"exchange_memory", "halo_outside_of_memory"},
       {"nccl_memory", "halo_outside_of_memory"},
@@ -108,12 +107,14 @@ Answer exchange(const Evidence& evidence) {
       {"waits_sum", "some_ranks_add_no_sum"}};
   const auto rule = kRules.find(report.kind);
   if (rule == kRules.end()) return {};
-  if (report.kind == "nccl_memory" && !calls("ncclSend") && !calls("ncclRecv")) return {};
+  if (report.kind == "nccl_memory" && !says(report.array, "ncclSend") &&
+      !says(report.array, "ncclRecv"))
+    return {};
   // If some of the rows are there, it is not the place that is another.
   return Answer(rule->second)
-      .with("sent", report.has("sent") || calls("ncclSend"))
+      .with("sent", report.has("sent") || says(report.array, "ncclSend"))
       .with("some", report.bytes > 0)
-      .with("uneven", run.n % std::max(run.ranks, 1) != 0 && !evidence.says("rank -1"))
+      .with("uneven", run.n % std::max(run.ranks, 1) != 0 && !says(evidence.error, "rank -1"))
       .with("said", report.detail);
 }
 

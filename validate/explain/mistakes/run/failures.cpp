@@ -17,21 +17,22 @@ Answer record(const Evidence& evidence) {
   if (evidence.subject != Subject::kFailure) return {};
   const int asked = evidence.wrong.run.iterations, made = evidence.wrong.made;
   if (made > asked) return Answer("loop_does_not_end_in_time").with("asked", asked);
-  if (evidence.says("a bad line, '0,")) return Answer("iteration_0_is_recorded");
-  if (evidence.says("begins with iteration 2")) return Answer("iteration_1_is_missing");
-  if (evidence.says("holds no residual")) {
+  if (says(evidence.error, "a bad line, '0,")) return Answer("iteration_0_is_recorded");
+  if (says(evidence.error, "begins with iteration 2")) return Answer("iteration_1_is_missing");
+  if (says(evidence.error, "holds no residual")) {
     return Answer("nothing_is_recorded").with("late", evidence.words.has(kLateSum));
   }
-  if (evidence.says("the function for run.finish writes more than")) {
+  if (says(evidence.error, "the function for run.finish writes more than")) {
     return Answer("result_has_no_room").with("pitch", evidence.words.has(kPitch));
   }
-  return evidence.says("is recorded after iteration") ? Answer("recorded_numbers_do_not_go_up")
-                                                      : Answer();
+  return says(evidence.error, "is recorded after iteration")
+             ? Answer("recorded_numbers_do_not_go_up")
+             : Answer();
 }
 
 Answer endless(const Evidence& evidence) {
   if (evidence.error.rfind("it did not end", 0) != 0) return {};
-  if (evidence.says("it waits")) return {};
+  if (says(evidence.error, "it waits")) return {};
   const int limit = std::atoi(evidence.error.c_str() + sizeof("it did not end within ") - 1);
   return Answer("never_ends").with("short", limit < 60);
 }
@@ -54,7 +55,7 @@ Answer early_stop(const Evidence& evidence) {
 }
 
 Answer damaged_memory(const Evidence& evidence) {
-  return Answer(evidence.error.rfind("it crashed", 0) == 0 && evidence.says("SIGABRT"));
+  return Answer(evidence.error.rfind("it crashed", 0) == 0 && says(evidence.error, "SIGABRT"));
 }
 
 }  // namespace

@@ -40,19 +40,19 @@ Answer outside(const Found& found) {
   const Scene& scene = found.scene;
   const std::string kernel = scene.function.empty() ? "a kernel" : scene.function;
   const std::string array = scene.array.empty() ? "what was allocated" : scene.array;
-  const bool copies = scene.function.find("copy") != std::string::npos;
+  const bool copies = says(scene.function, "copy");
   const bool sweeps = scene.function == found.words.sweep();
   int x = 0, y = 0;  // blockIdx * blockDim + threadIdx
   const bool has_place = std::sscanf(found.report.index.c_str(), "%d,%d", &x, &y) == 2;
-  const bool launched = found.source.find(kernel + "<<<") != std::string::npos;
+  const bool launched = says(found.source, kernel + "<<<");
   const bool strips = found.words.has(kStrips), tile = found.words.has(kTile);
   Answer answer = found.answer("access_outside_of_an_array");
   answer.with("kernel", kernel)
       .with("what", found.report.access + " " + found.finding.where())
       .with("named", array == "row" ? "the array row" : array)  // it is a word, too
       .with("sweeps", sweeps)
-      .with("indexed", code_at(found.source, found.report.line).find('[') != std::string::npos)
-      .with("else", found.source.find("} else") != std::string::npos)
+      .with("indexed", says(code_at(found.source, found.report.line), "["))
+      .with("else", says(found.source, "} else"))
       .with("stores", found.report.access == "writes");
   if (has_place && scene.thread_per_point && (sweeps || copies)) {
     const int low = sweeps ? 1 : 0, high = found.n - 1 - low;
@@ -84,12 +84,11 @@ Answer outside(const Found& found) {
 /// Memory that nothing has written: of a tile, of a sum, or what a copy may have left out.
 Answer unwritten(const Found& found) {
   const std::string& what = found.report.array;
-  if ((found.words.has(kTile) || found.finding.shared()) && what.find('[') != std::string::npos) {
+  if ((found.words.has(kTile) || found.finding.shared()) && says(what, "[")) {
     const std::string code = code_only(found.source);
     return found.answer("tile_entry_is_not_loaded")
         .with("entry", what)
-        .with("async", code.find("_memcpy_async") != std::string::npos &&
-                           code.find("_wait") == std::string::npos);
+        .with("async", says(code, "_memcpy_async") && !says(code, "_wait"));
   }
   const bool atomic = found.report.access == "changes atomically";
   if (atomic && found.finding.shared()) {
@@ -132,19 +131,19 @@ std::string assigned_in(const std::string& code) {
 Answer two_writers(const Found& found) {
   const Report& report = found.report;
   const std::string code = code_at(found.source, report.line);
-  const std::string target = code.find("+=") == std::string::npos ? assigned_in(code) : "";
+  const std::string target = says(code, "+=") ? "" : assigned_in(code);
   const std::string who =
       ": thread (" + report.thread + ") of block (" + report.block + "), and thread (" +
       report.other_thread + ") of " +
       (report.other_block.empty() ? "the same block" : "block (" + report.other_block + ")");
   // Parts of a sum are doubles, in an array or as one.
   const std::string whole = code_only(found.source);
-  const bool of_sum = !target.empty() && (whole.find("double*" + target) != std::string::npos ||
-                                          whole.find("double" + target + "[") != std::string::npos);
+  const bool of_sum =
+      !target.empty() && (says(whole, "double*" + target) || says(whole, "double" + target + "["));
   // Past the last column the next row begins, whose points others have.
   const int i = std::atoi(report.index.c_str());  // blockIdx * blockDim + threadIdx
   if (!of_sum && found.scene.function == found.words.sweep() && i >= found.n - 1 &&
-      whole.find("inti=blockIdx.x*blockDim.x+threadIdx.x;") != std::string::npos) {
+      says(whole, "inti=blockIdx.x*blockDim.x+threadIdx.x;")) {
     return found.answer("thread_without_a_point")
         .with("kernel", found.scene.function)
         .with("what", "writes")
@@ -180,7 +179,7 @@ Answer global_race(const Found& found) {
   const bool between_blocks = !one_block && found.evidence.field();
   const bool one_line = report.other_line == 0 || report.other_line == report.line;
   const bool levels = found.evidence.patient.step >= kFirstCycleStep;
-  const bool fence = report.detail.find("__threadfence") != std::string::npos;
+  const bool fence = says(report.detail, "__threadfence");
   return found
       .answer(fence                                                     ? "race_without_a_fence"
               : !levels                                                 ? "race_in_global_memory"
@@ -188,7 +187,7 @@ Answer global_race(const Found& found) {
                                                                         : "race_between_levels")
       .with("one_block", one_block)
       .with("one_line", one_line)
-      .with("whole_grid", code_only(found.source).find("cooperative_groups") != std::string::npos)
+      .with("whole_grid", says(code_only(found.source), "cooperative_groups"))
       .with("line", report.line)
       .with("lines", both_lines(report))
       .as(between_blocks ? Strength::kForbidden : Strength::kHarmless);
@@ -203,7 +202,7 @@ Answer plain_write(const Found& found) {
   answer.with("field_is_right", found.evidence.sum() != nullptr);
   answer.with("line", line).with("adds", line == report.line ? report.other_line : report.line);
   for (const char* zero : {"=0;", "=0.0;", "=0.;"}) {
-    if (code.find(zero) != std::string::npos) answer.with("zero", true);
+    if (says(code, zero)) answer.with("zero", true);
   }
   return answer;
 }
@@ -211,14 +210,13 @@ Answer plain_write(const Found& found) {
 /// Threads that share a sum in shared memory, and do not wait for one another.
 Answer shared_sum(const Found& found) {
   const Report& report = found.report;
-  const bool of_array = report.array.find('[') != std::string::npos;
+  const bool of_array = says(report.array, "[");
   const std::string code = code_at(found.source, report.line);
   const bool of_cub =
       found.words.has(kBlockSum) && !of_array &&
-      (report.array.find("storage") != std::string::npos ||
-       code.find(").Sum(") != std::string::npos || code.find(").Reduce(") != std::string::npos);
+      (says(report.array, "storage") || says(code, ").Sum(") || says(code, ").Reduce("));
   if (of_array && found.finding.both_write() && report.other_line == report.line &&
-      code.find("+=") == std::string::npos) {
+      !says(code, "+=")) {
     return found.answer("shared_place_is_written_twice").with("place", report.array);
   }
   const std::string &one = report.thread, &other = report.other_thread;  // x,y,z
@@ -227,8 +225,7 @@ Answer shared_sum(const Found& found) {
       .with("warp", one_row && std::atoi(one.c_str()) / 32 == std::atoi(other.c_str()) / 32)
       .with("sum", report.array.empty() ? "shared memory" : report.array)
       .with("lines", both_lines(report))
-      .with("adds",
-            !of_cub && report.line == report.other_line && code.find("+=") != std::string::npos)
+      .with("adds", !of_cub && report.line == report.other_line && says(code, "+="))
       .with("of_cub", of_cub);
 }
 

@@ -21,28 +21,26 @@ bool any_is_none(const SumLook& look) {
 }
 
 bool is_copy(const Queued& work, const std::string& direction) {
-  return !work.launch && work.call.find("Memcpy") != std::string::npos &&
-         work.arguments.size() > 3 && work.arguments[3] == "cudaMemcpy" + direction;
+  return !work.launch && says(work.call, "Memcpy") && work.arguments.size() > 3 &&
+         work.arguments[3] == "cudaMemcpy" + direction;
 }
 
 /// Whether it replaces what is in its first argument, if that is a sum: a single value.
 bool is_fill(const Queued& work) {
-  const bool sets = !work.launch && work.call.find("Memset") != std::string::npos;
+  const bool sets = !work.launch && says(work.call, "Memset");
   return (sets && !work.arguments.empty()) ||
          (is_copy(work, "HostToDevice") && work.arguments[2].rfind("sizeof", 0) == 0 &&
-          work.arguments[2].find('*') == std::string::npos);
+          !says(work.arguments[2], "*"));
 }
 
 /// Whether two pieces of work go to streams of which neither waits for the other. No line between
 /// theirs makes it wait; they may stand in one.
 bool are_apart(const Queued& one, const Queued& other, const std::string& source) {
-  if (one.stream == other.stream || source.find("NonBlocking") == std::string::npos) return false;
+  if (one.stream == other.stream || !says(source, "NonBlocking")) return false;
   const std::vector<std::string> lines = code_lines(source);
-  return std::none_of(lines.begin() + one.line, lines.begin() + std::max(one.line, other.line - 1),
-                      [](const std::string& line) {
-                        return line.find("Synchronize") != std::string::npos ||
-                               line.find("WaitEvent") != std::string::npos;
-                      });
+  return std::none_of(
+      lines.begin() + one.line, lines.begin() + std::max(one.line, other.line - 1),
+      [](const std::string& line) { return says(line, "Synchronize") || says(line, "WaitEvent"); });
 }
 
 /// A sum that is set to 0 (or copied to) after it is added to, and before it is copied to the host;
@@ -163,7 +161,7 @@ bool adds_nothing(const std::string& source) {
     }
     if (given && !used) continue;
     for (const char* adds : {"atomic", "+=", "Reduce", "sum="}) {
-      if (code.find(adds) != std::string::npos) return false;
+      if (says(code, adds)) return false;
     }
   }
   return any;
@@ -194,17 +192,16 @@ Answer same_or_late(const SumLook& look) {
     static const std::regex late(
         R"(copy_field\(f_old,f_new[^;]*;[^{}]*?(\w+)\((f_new,f_old|f_old,f_new)[^{}]*record\()");
     const std::string code = code_only(look.evidence.source);
-    const auto says = [&](const char* words) { return code.find(words) != std::string::npos; };
     std::smatch call;
     std::regex_search(code, call, late);
     if (!call.empty()) return Answer("fields_compared_after_the_copy").with("asked", call.str(1));
     if (is_not_fetched(look.evidence.source)) return Answer("sum_stays_on_the_gpu");
-    if (says("change=value-f_new")) return Answer("change_after_the_new_value");
+    if (says(code, "change=value-f_new")) return Answer("change_after_the_new_value");
     return Answer("residuals_are_zero")
-        .with("other", !says("change=value-"))
+        .with("other", !says(code, "change=value-"))
         .with("unseen", !look.evidence.patient.watched)
-        .with("unfetched", look.has(kKernels) && !says("cudaMemcpyDeviceToHost"))
-        .with("own", !says("std::sqrt(squares/(double(n)*n))"));
+        .with("unfetched", look.has(kKernels) && !says(code, "cudaMemcpyDeviceToHost"))
+        .with("own", !says(code, "std::sqrt(squares/(double(n)*n))"));
   }
   if (const Answer once = once_only(look); once.known()) return once;
   if (const Answer twice = repeated(look); twice.known()) return twice;
@@ -272,11 +269,11 @@ Answer too_little_or_too_much(const SumLook& look) {
 Answer half_a_sum(const std::string& source, bool field_is_right) {
   const std::string code = code_only(source);
   for (const Queued& work : queued_in(source)) {
-    const bool fill = work.call.find("Memset") != std::string::npos;
+    const bool fill = says(work.call, "Memset");
     if (work.launch || work.arguments.size() < 3) continue;
     const std::string &sum = work.arguments[fill ? 0 : 1], &bytes = work.arguments[2];
     const bool none = fill && bytes == "0";
-    const bool four = bytes == "sizeof(float)" && code.find("float*" + sum) == std::string::npos;
+    const bool four = bytes == "sizeof(float)" && !says(code, "float*" + sum);
     if (!none && !four) continue;
     return Answer("four_bytes_of_the_sum")
         .with("line", work.line)
