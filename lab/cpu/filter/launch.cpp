@@ -229,21 +229,19 @@ void refuse_calls_of_device_functions(const Tokens& tokens, Changes* changes) {
     const std::size_t body = body_of(tokens, k + 1);
     const std::size_t end = body < tokens.size() ? match_forward(tokens, body) : k;
     const std::size_t name = name_of_kernel(tokens, k);
-    for (std::size_t at = k; at < std::max(end, std::min(name + 1, tokens.size())); ++at) {
-      of_device[at] = true;
-    }
-    const bool both = (k > 0 && is(tokens, k - 1, "__host__")) || is(tokens, k + 1, "__host__");
-    if (is(tokens, k, "__device__") && !both && name < tokens.size()) {
-      names.insert(tokens[name].text);
-    }
+    std::fill(of_device.begin() + k, of_device.begin() + end, true);
+    if (name == tokens.size()) continue;  // a variable, or a function without a name
+    of_device[name] = true;
+    const auto head = tokens.begin() + statement_start(tokens, k), head_end = tokens.begin() + name;
+    const bool of_both =
+        std::any_of(head, head_end, [](const Token& token) { return token.text == "__host__"; });
+    if (is(tokens, k, "__device__") && !of_both) names.insert(tokens[name].text);
   }
   for (std::size_t k = 1; k < tokens.size(); ++k) {
-    if (of_device[k] || names.count(tokens[k].text) == 0 || !is(tokens, k + 1, "(")) continue;
+    if (of_device[k] || names.count(tokens[k].text) == 0) continue;
+    if (is_name(tokens, k - 1)) names.erase(tokens[k].text);  // the host has one of that name, too
+    if (!is(tokens, k + 1, "(") || names.count(tokens[k].text) == 0) continue;
     if (is_one_of(tokens[k - 1], {".", "->", "::"})) continue;
-    if (is_name(tokens, k - 1)) {
-      names.erase(tokens[k].text);  // the host has one of that name, too
-      continue;
-    }
     const std::string name(tokens[k].text);
     changes->errors.push_back(
         {tokens[k].line, "host code calls " + name +

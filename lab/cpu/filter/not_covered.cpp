@@ -179,8 +179,9 @@ void find_header_not_covered(const Tokens& directive, const std::string& folder,
   if (header.empty()) return;
   std::error_code error;
   if (!is(directive, 2, "<") &&
-      std::filesystem::exists(std::filesystem::path(folder) / header, error))
+      std::filesystem::exists(std::filesystem::path(folder) / header, error)) {
     return;
+  }
   const auto begins_so = [&](std::string_view start) { return begins_with(header, start); };
   if (!any_word(kHeaders, begins_so)) return;
   if (std::filesystem::exists(kOwnHeaders / header, error)) return;

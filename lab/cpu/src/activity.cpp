@@ -49,10 +49,11 @@ const char* name_of(Space space) {
 }
 
 void note_copy(const void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  if (kind == cudaMemcpyHostToHost)
-    note("copies", "memcpy host to host", bytes);
-  else
-    note("copies", joined("memcpy ", name_of_memory(from), " to ", name_of_memory(to)), bytes);
+  const bool by_host = kind == cudaMemcpyHostToHost;
+  note("copies",
+       joined("memcpy ", by_host ? "host" : name_of_memory(from), " to ",
+              by_host ? "host" : name_of_memory(to)),
+       bytes);
 }
 
 void note_host_access(const void* p) {

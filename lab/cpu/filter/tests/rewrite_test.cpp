@@ -246,12 +246,15 @@ TEST(LaunchTest, host_code_that_calls_a_device_function_is_an_error) {
       ": host code calls f, which is __device__ alone: a function of both is __host__ __device__, "
       "and a kernel is __global__\n";
   EXPECT_EQ(rewritten("__device__ int f(int);\nint g() {\n  return f(3);\n}"), "3" + words);
+  EXPECT_EQ(rewritten("__device__ int f(int);\n__device__ int x;\nint y = f(3);"), "3" + words);
   EXPECT_EQ(rewritten("inline __device__ int f(int i) { return i; }\nauto x = f(1);"), "2" + words);
   for (const std::string code :
        {"__device__ int f(int);\n__global__ void k() { f(3); }",
         "__device__ int f(int i) { return i > 0 ? f(i - 1) : 0; }\n__device__ int f(int i);",
         "__host__ __device__ int f(int);\nint g() { return f(3); }",
         "__device__ __host__ int f(int);\nint g() { return f(3); }",
+        "__device__ __forceinline__ __host__ int f(int);\nint g() { return f(3); }",
+        "__device__ int f(int);\nint g() { auto f = h(); return f(3); }",
         "__device__ int f(float);\nint f(int);\nint g() { return f(3); }",
         "__device__ int f(int);\ntemplate <int k> __device__ int h() { return f(k); }",
         "__device__ int f(int);\nint g(S s) { return s.f(3) + a::f(3); }",

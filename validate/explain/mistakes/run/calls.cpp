@@ -58,12 +58,13 @@ std::string called_in(const Report& report) {
   return report.array.substr(0, report.array.find('('));
 }
 
-/// A call that gets `argument`, a pointer to no memory of the GPU's or with & its own address.
+/// Whether it is a __device__ variable.
 bool is_of_device(const Found& found, const std::string& variable) {
   const std::regex declared("__device__[^;({]*\\b" + variable + "\\b");
   return std::regex_search(found.source, declared);
 }
 
+/// A call that gets `argument`, a pointer to no memory of the GPU's or with & its own address.
 Answer no_gpu_memory(const Found& found, const std::string& argument) {
   const bool address = argument[0] == '&';
   const std::string variable = argument.substr(address);

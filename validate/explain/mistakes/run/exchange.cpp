@@ -108,8 +108,9 @@ Answer exchange(const Evidence& evidence) {
   const auto rule = kRules.find(report.kind);
   if (rule == kRules.end()) return {};
   if (report.kind == "nccl_memory" && !says(report.array, "ncclSend") &&
-      !says(report.array, "ncclRecv"))
+      !says(report.array, "ncclRecv")) {
     return {};
+  }
   // If some of the rows are there, it is not the place that is another.
   return Answer(rule->second)
       .with("sent", report.has("sent") || says(report.array, "ncclSend"))
