@@ -1,4 +1,4 @@
-// What the GPU can do at most: what every step's time is told against.
+// What the GPU can do at most. The time of each step is compared with it.
 //
 // Without options, for the programs that need one number: copies arrays far larger than any cache,
 // in each way, and prints lines with tabs: the way (the best are copy_library, cudaMemcpy, and
