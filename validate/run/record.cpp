@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <sstream>
 
 #include <sys/stat.h>
@@ -42,23 +41,12 @@ bool read_file(const std::string& path, std::size_t max_bytes, std::string* text
   return read_bytes(path, text->size(), &(*text)[0], error);
 }
 
-/// A JSON object of strings, numbers and nulls, one member a line, as the lab's Run writes it.
-/// Returns what stands behind each key, without quotes.
-std::map<std::string, std::string> read_flat_json(const std::string& text) {
-  std::map<std::string, std::string> members;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t key = line.find('"');
-    const std::size_t key_end = key == std::string::npos ? key : line.find('"', key + 1);
-    const std::size_t colon = key_end == std::string::npos ? key_end : line.find(':', key_end);
-    if (colon == std::string::npos) continue;
-    std::string value = line.substr(colon + 1);
-    const std::size_t first = value.find_first_not_of(" \"");
-    if (first == std::string::npos) continue;
-    const std::size_t last = value.find_last_not_of(" ,\"\r");
-    members[line.substr(key + 1, key_end - key - 1)] = value.substr(first, last + 1 - first);
-  }
-  return members;
+/// What stands behind a key of the JSON that the lab's Run writes, one member a line, without
+/// quotes; "": it is not there.
+std::string member(const std::string& json, const std::string& key) {
+  std::string value = between(json, "\"" + key + "\":", "\n");
+  value.erase(value.find_last_not_of(" ,\"\r") + 1);
+  return value.erase(0, value.find_first_not_of(" \""));
 }
 
 bool read_int(const std::string& text, int* value) {
@@ -76,10 +64,9 @@ bool read_int(const std::string& text, int* value) {
 bool read_head(const std::string& dir, int n, int iterations, Record* record, std::string* error) {
   std::string text;
   if (!read_file(dir + "/run.json", 64 << 10, &text, error)) return false;
-  std::map<std::string, std::string> members = read_flat_json(text);  // "" for one that is missing
-  record->step = members["step"];
-  if (!read_int(members["n"], &record->n) ||
-      !read_int(members["iterations"], &record->iterations)) {
+  record->step = member(text, "step");
+  if (!read_int(member(text, "n"), &record->n) ||
+      !read_int(member(text, "iterations"), &record->iterations)) {
     *error = "run.json: not the record of a run";
   } else if (record->n != n) {
     *error = format("the record says n = %d, but n = %d was asked for", record->n, n);
@@ -87,9 +74,9 @@ bool read_head(const std::string& dir, int n, int iterations, Record* record, st
     *error =
         format("it performed %d iterations, but %d were asked for", record->iterations, iterations);
   }
-  if (!read_int(members["ranks"], &record->ranks)) record->ranks = 1;
-  if (!read_int(members["iteration_samples"], &record->samples)) record->samples = 0;
-  const auto ms = [&](const char* key) { return std::strtod(members[key].c_str(), nullptr); };
+  if (!read_int(member(text, "ranks"), &record->ranks)) record->ranks = 1;
+  if (!read_int(member(text, "iteration_samples"), &record->samples)) record->samples = 0;
+  const auto ms = [&](const char* key) { return std::strtod(member(text, key).c_str(), nullptr); };
   record->q1_ms = ms("iteration_ms_q1");
   record->median_ms = ms("iteration_ms_median");
   record->q3_ms = ms("iteration_ms_q3");
