@@ -14,6 +14,7 @@
 
 #include "explain/cycles.h"
 #include "explain/explain_case.h"
+#include "explain/looks/fields.h"
 #include "judge/exact_solution.h"
 #include "run/steps.h"
 #include "run/temporary_folder.h"
@@ -52,22 +53,17 @@ constexpr int kPowerN = 129;
 /// Half a unit in the last place of the largest value, and as much for what is left of the error.
 constexpr double kRounding = 1.0 / (1 << 23);
 
-struct Grid {
-  ProblemKind problem;
-  int n;
-};
-
 /// Odd and even ones, the smallest there are, and one beyond every block's shape. On the first
 /// three most wrong programs are wrong. On the largest those are that no small grid shows.
-std::vector<Grid> grids_of(const StepCheck& asked) {
-  std::vector<Grid> grids;
+std::vector<Case> grids_of(const StepCheck& asked) {
+  std::vector<Case> grids;
   const auto add_probes = [&grids](const std::vector<int>& sizes) {
-    for (const int n : sizes) grids.push_back({ProblemKind::kProbe, n});
+    for (const int n : sizes) grids.push_back({ProblemKind::kProbe, n, kManyCycles});
   };
   if (asked.cases.empty()) {
     add_probes({kFirstN, kPowerN, kLargestIfSlow});
-    grids.push_back({ProblemKind::kLaplace, kFirstN});
-    grids.push_back({ProblemKind::kHarmonic, kFirstN});
+    grids.push_back({ProblemKind::kLaplace, kFirstN, kManyCycles});
+    grids.push_back({ProblemKind::kHarmonic, kFirstN, kManyCycles});
     add_probes({3, 4, 5, 33, 64, 130, kMaxExactN, kKnownN});
   }
   std::set<int> sizes;
@@ -129,7 +125,7 @@ class CycleCheck {
     });
   }
 
-  Verdict reach(const std::vector<Grid>& grids, int own_n) {
+  Verdict reach(const std::vector<Case>& grids, int own_n) {
     return verdict_of([&] {
       judge_grids(grids);
       if (asked_.cases.empty() && asked_.every_order) judge_orders();
@@ -202,10 +198,7 @@ class CycleCheck {
     const auto two = patient_.ask({ProblemKind::kProbe, n, 2});
     if (!one || !two) return {};
     const lab::Problem problem(ProblemKind::kProbe, n);
-    std::vector<float> start;
-    for (int j = 0; j < n; ++j) {
-      for (int i = 0; i < n; ++i) start.push_back(problem.initial_old()(i, j));
-    }
+    const Field start = validate::field_of(problem.initial_old(), n);
     CycleLook look = look_at_cycles(n, exact(problem.kind(), n), start, one->field, two->field);
     look.last_error = error;
     look.at_start = residual_of(start, n);
@@ -279,7 +272,7 @@ class CycleCheck {
   }
 
   /// Runs one grid, and compares. Returns if it is right.
-  void judge(const Grid& grid) {
+  void judge(const Case& grid) {
     const std::vector<double>& solution = exact(grid.problem, grid.n);
     // The two largest grids would take the CPU longer than all others: few cycles, then, which must
     // leave about what they leave on a smaller one. If they do not, it takes its time.
@@ -296,7 +289,7 @@ class CycleCheck {
       if (error <= kAsNear * there) return;
       if (error > kTooFar * there) explain(few, error);
     }
-    Case run = {grid.problem, grid.n, kManyCycles};
+    Case run = grid;
     const double before = error_of(field_after(run), solution);
     if (before <= kRounding) return;
     if (no_nearer(before)) explain(run, before);
@@ -317,8 +310,8 @@ class CycleCheck {
 
   double last_residual() const { return last_.record.residuals.back().value; }
 
-  void judge_grids(const std::vector<Grid>& grids) {
-    for (const Grid& grid : grids) {
+  void judge_grids(const std::vector<Case>& grids) {
+    for (const Case& grid : grids) {
       if (is_slow_ && grid.n > kLargestIfSlow && asked_.cases.empty()) continue;
       grid.n > kMaxExactN ? judge_large(grid.n) : judge(grid);
       if (grid.problem == ProblemKind::kProbe) right_.insert(grid.n);
@@ -501,12 +494,12 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
       return CycleCheck(all, asked.on_cpu, quietly, &found, look_ends).reach(grids_of(asked), 0);
     });
   }
-  std::vector<Grid> grids = grids_of(asked);
+  std::vector<Case> grids = grids_of(asked);
   if (both) {
-    grids = {{ProblemKind::kProbe, kFirstN},
-             {ProblemKind::kLaplace, kFirstN},
-             {ProblemKind::kHarmonic, kFirstN},
-             {ProblemKind::kProbe, kKnownN}};
+    grids = {{ProblemKind::kProbe, kFirstN, kManyCycles},
+             {ProblemKind::kLaplace, kFirstN, kManyCycles},
+             {ProblemKind::kHarmonic, kFirstN, kManyCycles},
+             {ProblemKind::kProbe, kKnownN, kManyCycles}};
   }
   if (!wait_for_build(asked.built)) {
     found = decided = true;
