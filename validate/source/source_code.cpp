@@ -59,6 +59,11 @@ std::string code_between(const std::string& source, int first, int last) {
   return code;
 }
 
+/// The number of the line that a place in the text belongs to.
+int line_of(const std::string& text, std::ptrdiff_t place) {
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + place, '\n'));
+}
+
 /// All lines, without comments and without what strings hold.
 std::string plain_code(const std::string& source) {
   std::string code = source;
@@ -236,18 +241,15 @@ int int_index_in(const std::string& source) {
   // n * n * sizeof(float): the first product is one of ints.
   static const std::regex bytes(R"([=(,]\s*n\s*\*\s*n\s*\*\s*sizeof\b)");
   const std::string code = plain_code(source);
-  const auto line_of = [&](std::ptrdiff_t place) {
-    return 1 + static_cast<int>(std::count(code.begin(), code.begin() + place, '\n'));
-  };
   std::smatch found;
   if (std::regex_search(code, found, function)) {
     const std::string value = found[4];
     const bool product = says(value, "*");
     if (product && (!std::regex_search(value, wide) || std::regex_search(value, too_late))) {
-      return line_of(found.position(4));
+      return line_of(code, found.position(4));
     }
   }
-  return std::regex_search(code, found, bytes) ? line_of(found.position()) : 0;
+  return std::regex_search(code, found, bytes) ? line_of(code, found.position()) : 0;
 }
 
 BareMacro bare_macro_in(const std::string& source) {
@@ -279,8 +281,7 @@ int int_bytes_in(const std::string& source) {
       R"(\bint\s+\w+\s*=(?=[^;{]*\bsizeof\s*\(\s*float)(?=[^;{]*\bn\b[^;{]*\bn\b)[^;{]*;)");
   const std::string code = plain_code(source);
   std::smatch found;
-  if (!std::regex_search(code, found, bytes)) return 0;
-  return 1 + static_cast<int>(std::count(code.begin(), code.begin() + found.position(), '\n'));
+  return std::regex_search(code, found, bytes) ? line_of(code, found.position()) : 0;
 }
 
 long constant_in(const std::string& source, const std::string& name) {
