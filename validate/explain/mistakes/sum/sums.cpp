@@ -15,11 +15,6 @@
 namespace validate {
 namespace {
 
-bool any_is_none(const SumLook& look) {
-  return std::any_of(look.sweeps.begin(), look.sweeps.end(),
-                     [](const Sweep& s) { return std::isnan(s.found); });
-}
-
 bool is_copy(const Queued& work, const std::string& direction) {
   return !work.launch && says(work.call, "Memcpy") && work.arguments.size() > 3 &&
          work.arguments[3] == "cudaMemcpy" + direction;
@@ -103,7 +98,8 @@ Answer device_reduce(const SumLook& look) {
 Answer four_bytes(const SumLook& look) { return half_a_sum(look.evidence.source, true); }
 
 Answer not_a_number(const SumLook& look) {
-  if (!any_is_none(look)) return {};
+  const auto is_none = [](const Sweep& s) { return std::isnan(s.found); };
+  if (std::none_of(look.sweeps.begin(), look.sweeps.end(), is_none)) return {};
   const bool parts = look.has(kStoredParts), late = look.has(kLateSum);
   const bool adds = look.has(kBlockSum) && !parts, other = !parts && !late && !adds;
   return Answer("residual_is_no_number")
