@@ -48,7 +48,6 @@ const std::map<std::string, const char*> kPhrases = {
     {"launch_grid",
      "{?block_constant|(n + kBlockX - 1) / kBlockX blocks|enough blocks along x for n columns, and enough along y "
      "for n rows}"},
-    {"held_points", "{?slabs|held_end - held_begin rows, as many as the rank holds|n * n floats}"},
     {"tile_loads",
      "how threads share out the tile's entries: all of them together load each entry once (the thread's number in "
      "the block, the entry that it loads first, and from one round to the next a step of as many entries as the "
@@ -77,9 +76,6 @@ const std::map<std::string, const char*> kPhrases = {
     {"loop_condition",
      "the condition of the loop in main: residual > options.tolerance && iteration < options.max_iterations, and "
      "iteration goes up in each turn"},
-    {"fields_in_one_place",
-     "where a pointer is assigned to another one in main (f_old = f_new): then both are the same field; std::swap "
-     "exchanges them"},
     {"order_of_rows",
      "the order at that line: the destination and its pitch, the source and its pitch, then the width of a row, all "
      "three in bytes, and the number of rows"},
@@ -89,28 +85,15 @@ const std::map<std::string, const char*> kPhrases = {
     {"sizes_of_launch",
      "their sizes: at least one block (between integers n / 1024 may be 0: round up), and at most 1024 threads per "
      "block, all directions multiplied"},
-    {"captured",
-     "what stands between cudaStreamBeginCapture and cudaStreamEndCapture: the sweeps of a pass have to be launched "
-     "there, into the stream that is captured"},
     {"starts_in_main",
      "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new problem.initial_new()"},
-    {"tile_indices", "the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y first"},
-    {"which_sweep",
-     "which sweep's changes are in the sum: only those of the last one before a check, not of an earlier pass or of "
-     "an earlier sweep of the last pass; how many sweeps a pass performs, and the sweeps that are left at the end, "
-     "fewer than a pass has"},
     {"ask_the_cpu", "make check with RACES=1: it needs no GPU, and names the line, the block and the thread"},
-    {"bytes_of_field", "std::size_t(n) * n * sizeof(float)"},
-    {"unset_sums", "whether a thread's own sum begins with 0, and so does every variable that goes into a sum"},
     {"shared_additions",
      "each addition to a sum that several threads share: atomicAdd; each barrier around a sum in shared memory; and "
      "whether no thread sets to 0 what others add to"},
     {"sum_over_ranks",
      "the sum over all ranks: {?mpi|ranks.sum|ncclAllReduce (one value, ncclDouble, ncclSum){?!nccl|, or without "
      "NCCL ranks.sum}}, before the host reads the sum"},
-    {"own_condition",
-     "the condition of the loop in main: options.tolerance (with --iterations it is -1, so that no residual ends "
-     "the loop) and options.max_iterations"},
     {"rows_held",
      "{shares}: on both sides the rank holds as many rows beyond its own as a pass has sweeps; and whether "
      "allocate_fields allocates memory for all of them"},

@@ -182,8 +182,9 @@ const Family kHistoryMistakes = {
     {"fields_swapped_and_not_swept", Strength::kHistory, with(kSwaps), of_field<history_of_two<starts_in_turn>>,
      "no sweep is performed at all, or none has ended when its result is used: the fields change roles, and keep "
      "their starting values",
-     {"{?graph|{captured}; or }{never_launched}; and how many sweeps {host} performs: as many as it is asked for, even "
-      "if it is only one"}},
+     {"{?graph|what stands between cudaStreamBeginCapture and cudaStreamEndCapture: the sweeps of a pass have to be "
+      "launched there, into the stream that is captured; or }{never_launched}; and how many sweeps {host} performs: as "
+      "many as it is asked for, even if it is only one"}},
     {"pass_of_a_constant", Strength::kHistory, with(kChecks), of_field<whole_pass>,
      "asked for one sweep (--check-every 1), a pass performs {each}: a constant is used instead of the number of "
      "sweeps that were asked for",

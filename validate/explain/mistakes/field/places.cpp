@@ -233,7 +233,8 @@ const Family kPlaceMistakes = {
       "strips, one after the other, it needs them anew for each; and the first column of each strip"}},
     {"exchanged_in_each_block", Strength::kModel, kAnyProgram, of_field<exchanged_in_blocks>,
      "within each block of {block} x {block} points, i and j are exchanged",
-     {"{?tile|{tile_indices}|threadIdx.x and threadIdx.y in {sweep}: x belongs to i, y to j, in every index}"}},
+     {"{?tile|the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y "
+      "first|threadIdx.x and threadIdx.y in {sweep}: x belongs to i, y to j, in every index}"}},
     {"rows_in_the_place_of_others", Strength::kModel, with(kStrips), of_field<shared_places>,
      "rows are in the wrong place, as the boundary's points in them show: {rows}",
      {"{?passes|the row that is stored: each level is one row behind the previous one, so row y - kSweeps comes out of "

@@ -226,8 +226,8 @@ const Family kCallMistakes = {
      "line {line} allocates {?points|n * n bytes; n * n floats need four times as many|{bytes} bytes{?row|, as many as "
      "n floats need|}; {?padding|n * n floats need as many, but the rows are padded and need more|n * n floats need "
      "{field}}}",
-     {"how many bytes line {line} asks for: {?padding|idx(0, n, n) * sizeof(float), n rows of one pitch "
-      "each; and idx, which counts a row as one pitch, too|{bytes_of_field}}"}},
+     {"how many bytes line {line} asks for: {?padding|idx(0, n, n) * sizeof(float), n rows of one pitch each; and idx, "
+      "which counts a row as one pitch, too|std::size_t(n) * n * sizeof(float)}"}},
     {"sum_is_allocated_as_a_float", kForbidden, kAnyProgram, finding,
      "line {line} allocates 4 bytes, as many as a float has; a double has 8",
      {"how many bytes line {line} asks for: sizeof(double) for the sum"}},

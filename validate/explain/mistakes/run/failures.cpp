@@ -75,7 +75,8 @@ const Family kFailureMistakes = {
       "the halo"}},
     {"loop_ends_early", Strength::kModel, kAnyProgram, early_stop,
      "the loop ends after {made} of {asked} iterations, with the residual {residual}",
-     {"{own_condition}", "iteration, which begins at 0 and goes up by 1 for each sweep"}},
+     {"the condition of the loop in main: options.tolerance (with --iterations it is -1, so that no residual ends the "
+      "loop) and options.max_iterations", "iteration, which begins at 0 and goes up by 1 for each sweep"}},
     {"loop_does_not_end_in_time", Strength::kForbidden, kAnyProgram, record,
      "the loop does not end at --iterations {asked}",
      {"the condition of the loop in main: it goes on while iteration < options.max_iterations (not <=), and iteration "

@@ -427,7 +427,9 @@ const Family kFindingMistakes = {
       "what changes in each turn}", "{loop_condition}"}},
     {"memory_is_freed_twice", kForbidden, kAnyProgram, finding,
      "{what} is memory that was freed before: two pointers hold the same address, or one is freed twice",
-     {"free_fields: each pointer once", "{fields_in_one_place}"}},
+     {"free_fields: each pointer once",
+      "where a pointer is assigned to another one in main (f_old = f_new): then both are the same field; std::swap "
+      "exchanges them"}},
     {"refused_launch_is_not_checked", kForbidden, kAnyProgram, finding,
      "the launch at line {line} was refused ({detail}), and cudaGetLastError was not called",
      {"the grid and the block of that launch; and CUDA_CHECK(cudaGetLastError()) right after it, which reports it at "
@@ -456,8 +458,8 @@ const Family kFindingMistakes = {
       "index of a float4* counts fours); and the rows that a warp loads, none of them beyond 0 and n - 1: "
       "those that it sweeps end at n - 2}",
       "{?launch|the launch of {kernel} (how many blocks, which come first between <<< and >>>, and how many "
-      "threads){?allocated|, and the bytes that line {allocated} allocates: {held_points}, and a row's padding if it "
-      "has one}}",
+      "threads){?allocated|, and the bytes that line {allocated} allocates: {?slabs|held_end - held_begin rows, as "
+      "many as the rank holds|n * n floats}, and a row's padding if it has one}}",
       "{?slabs|where a row is stored: row j of the field is row j - held_begin of what the rank holds}",
       "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},

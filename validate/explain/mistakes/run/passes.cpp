@@ -241,7 +241,10 @@ const Family kPassMistakes = {
      "{wrong_pass}{?root|under the root, the sum|the residual} is {?divided|divided|multiplied} by the number of "
      "sweeps since the previous residual. It is that of one sweep, the last one", {"{formula}"}},
     {"residual_of_other_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}{what}", {"{which_sweep}"}},
+     "{wrong_pass}{what}",
+     {"which sweep's changes are in the sum: only those of the last one before a check, not of an earlier pass or of "
+      "an earlier sweep of the last pass; how many sweeps a pass performs, and the sweeps that are left at the end, "
+      "fewer than a pass has"}},
     {"several_sweeps_in_a_pass", Strength::kSymptom, kAnyProgram, of_a_pass,
      "What is wrong is how several sweeps form one pass",
      {"{?check_kernel|whether the kernel without the sum, whose kCheck is false, writes every point, too: no `return` "
