@@ -154,9 +154,6 @@ std::string program_folder() {
 }
 
 std::string describe(const Case& run) {
-  const auto counted = [](int count, const char* what) {
-    return format("%d %s%s", count, what, count == 1 ? "" : "s");
-  };
   const bool to_tolerance = run.tolerance > 0;
   std::string text = format("%s, n = %d, ", lab::problem_name(run.problem), run.n);
   text += to_tolerance ? format("--tolerance %.3g", run.tolerance)

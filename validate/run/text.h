@@ -13,6 +13,11 @@ using lab::format;
 /// "a, b and c"; with `last` "or": "a, b or c".
 std::string join(const std::vector<std::string>& parts, const std::string& last = "and");
 
+/// "1 sweep", "2 sweeps".
+inline std::string counted(int count, const char* what) {
+  return format("%d %s%s", count, what, count == 1 ? "" : "s");
+}
+
 /// What stands between two texts; "" where one of them is missing.
 std::string between(const std::string& text, const std::string& before, const std::string& after);
 

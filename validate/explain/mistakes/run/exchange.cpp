@@ -84,7 +84,7 @@ Answer borders(const Evidence& evidence) {
   }
   return Answer("rows_beside_the_borders")
       .with("rows", lines_that_are(rows, 'j'))
-      .with("sweeps", format("%d sweep%s", sweeps, sweeps == 1 ? "" : "s"))
+      .with("sweeps", counted(sweeps, "sweep"))
       .with("they", rows.size() == 1 ? "it lies" : "they lie")
       .with("south", south)
       .with("north", north)

@@ -15,10 +15,6 @@ namespace {
 
 constexpr int kMaxRememberedN = 300;
 
-std::string sweeps_in_words(int count) {
-  return format("%d sweep%s", count, count == 1 ? "" : "s");
-}
-
 /// Whether the field is the right one of another number of sweeps.
 Answer other_count(const FieldLook& look) {
   const bool graph = look.words.has(kGraph);
@@ -29,13 +25,13 @@ Answer other_count(const FieldLook& look) {
       if (made < 0 || made > asked + too_many) continue;
       if (!agree(look.sweeps.after(made), look.found, look.n, std::max(asked, made))) continue;
       Answer answer("other_number_of_sweeps");
-      answer.with("asked", asked).with("made", sweeps_in_words(made)).with("fewer", made < asked);
+      answer.with("asked", asked).with("made", counted(made, "sweep")).with("fewer", made < asked);
       answer.with("are", made == 1 ? "is" : "are");
       // Sweeps of a graph have pointers of their own: if main's are others, some seem to be
       // missing.
       if (graph && made == asked - 1) {
         answer.rule = "pass_takes_the_other_field";
-        return answer.with("asked", sweeps_in_words(asked));
+        return answer.with("asked", counted(asked, "sweep"));
       }
       if (graph && made < asked) return {};
       if (made < asked && same_residual(look.said(asked), look.sweeps.residual(asked))) {
@@ -64,7 +60,7 @@ Answer factor_of_a_pass(const Evidence& evidence) {
   if (power == 0) return {};
   return Answer("factor_of_other_sweeps")
       .with("begin", evidence.pass() ? "After" : "after")
-      .with("pass", sweeps_in_words(look->first))
+      .with("pass", counted(look->first, "sweep"))
       .with("factor", power % 2 == 0 ? format("4^%d", power / 2) : format("2^%d", power));
 }
 
