@@ -309,11 +309,6 @@ def instructions(m):
     return schedulers * m["sm__cycles_elapsed.avg"] * (1 - no_eligible(m) / 100) / (m["points"] / 32)
 
 
-def dram(m):
-    halves = m.get("dram__bytes_read.sum"), m.get("dram__bytes_write.sum")
-    return (m["dram__bytes.sum"] if None in halves else sum(halves)) / m["points"]
-
-
 def conflicts(m):
     return sum(m[f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"] for op in ("ld", "st"))
 
@@ -328,7 +323,7 @@ SECTIONS = {
         ("L2 Cache Throughput", f"lts__throughput{SPEED}", percent),
         ("L1/TEX Cache Throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active", percent)],
     "MemoryWorkloadAnalysis": [
-        ("DRAM bytes per point", dram, "{:.2f} B".format),
+        ("DRAM bytes per point", ratio("dram__bytes.sum", "points"), "{:.2f} B".format),
         ("  of these read", ratio("dram__bytes_read.sum", "points"), "{:.2f} B".format),
         ("L2 bytes per point", ratio("lts__t_bytes.sum", "points"), "{:.2f} B".format),
         ("L1 bytes per point", ratio("l1tex__t_bytes.sum", "points"), "{:.2f} B".format),

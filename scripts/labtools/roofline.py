@@ -47,7 +47,7 @@ OF_SECTIONS = {"occupancy_percent": "sm__warps_active.avg.pct_of_peak_sustained_
                "dram_percent": f"gpu__dram_throughput{ncu.SPEED}", "compute_percent": f"sm__throughput{ncu.SPEED}",
                "memory_percent": f"gpu__compute_memory_throughput{ncu.SPEED}"}
 METRICS = [*TIME, "gpu__time_duration.sum", *ncu.FLOPS["float"], *ncu.FLOPS["double"], *ncu.BYTES.values(),
-           "dram__bytes_read.sum", "dram__bytes_write.sum", *SHARED, ISSUES, INSTRUCTIONS, *ASKED.values(),
+           *SHARED, ISSUES, INSTRUCTIONS, *ASKED.values(),
            *[metric for pair in PER_REQUEST.values() for metric in pair]]
 SECTIONS = ["LaunchStats", "Occupancy", "WarpStateStats", "SpeedOfLight"]
 SAME = ("gpu", "driver", "cuda", "ncu", "not_counted")

@@ -339,9 +339,9 @@ expect '^ +249 µs +349 µs +17  ncclDevKernel_SendRecv$' "the time line"
 printf '# n\t1000\n' >"$temp/raw.csv"
 cat >>"$temp/raw.csv" <<'END'
 ==PROF== Connected to process 7
-"ID","Kernel Name","Block Size","Grid Size","gpu__time_duration.sum","dram__bytes_read.sum","dram__bytes_write.sum","smsp__issue_active.avg.per_cycle_active","smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio","smsp__average_warps_issue_stalled_wait_per_issue_active.ratio","smsp__average_warps_issue_stalled_wait_not_issued_per_issue_active.ratio","lts__t_bytes.sum"
+"ID","Kernel Name","Block Size","Grid Size","gpu__time_duration.sum","dram__bytes.sum","dram__bytes_read.sum","smsp__issue_active.avg.per_cycle_active","smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio","smsp__average_warps_issue_stalled_wait_per_issue_active.ratio","smsp__average_warps_issue_stalled_wait_not_issued_per_issue_active.ratio","lts__t_bytes.sum"
 "","","","","ns","byte","byte","inst/cycle","inst","inst","inst",""
-"0","jacobi_sweep_kernel(float *)","(32, 4, 1)","(8, 8, 1)","1,500,500","4,500,000","4,000,000","0.25","2.5","7","99","n/a"
+"0","jacobi_sweep_kernel(float *)","(32, 4, 1)","(8, 8, 1)","1,500,500","8,500,000","4,500,000","0.25","2.5","7","99","n/a"
 END
 tables ncu "$temp/raw.csv" --step 08
 expect '^jacobi_sweep_kernel, grid 8x8x1, block 32x4x1$' "ncu's page raw"
