@@ -30,8 +30,8 @@ def parser_of(words):
     return parser
 
 
-def ready(folder, programs=(), tool="nvcc"):
-    """(what is known of the machine, the path of ncu, nsys or nvcc, or None): {"date", "gpu", "driver", "cuda" (nvcc's)} and
+def ready(folder, programs=(), tool=None):
+    """(what is known of the machine, the path of ncu or nsys, or None): {"date", "gpu", "driver", "cuda" (nvcc's)} and
     the tool's version. Ends the script if there is no GPU, a program has not been built, or `folder` cannot be written."""
     for name in programs:
         if not (BUILD / name).is_file():
@@ -42,8 +42,8 @@ def ready(folder, programs=(), tool="nvcc"):
     gpu, driver = smi.rsplit(", ", 1)
     release = re.search(r"release ([0-9.]+)", printed_by([NVCC, "--version"])) if NVCC else None
     facts = {"date": str(datetime.date.today()), "gpu": gpu, "driver": driver, "cuda": release[1] if release else "unknown"}
-    path = NVCC if tool == "nvcc" else find_profiler(tool)
-    if tool != "nvcc":
+    path = find_profiler(tool) if tool else None
+    if tool:
         version = re.search(r"[Vv]ersion (\d[\d.]*)", printed_by([path, "--version"])) if path else None
         facts[tool] = version[1] if version else "none"
     try:

@@ -27,7 +27,7 @@ import threading
 import labtools_here  # noqa: F401
 from labtools import ncu
 from labtools.files import BUILD, ROOT, STEPS
-from labtools.machine import NVCC, find_profiler, parser_of, ready
+from labtools.machine import NVCC, parser_of, ready
 from labtools.process import attempt, fail, reason, run, warn
 from labtools.table import update, write_table
 from labtools.tracer import NotPossible, quartiles, time_of, trace
@@ -270,8 +270,8 @@ def prepared(one, source):
 class Lab:
     """Runs programs and keeps what was measured: the rows of experiments.tsv and of tuning.tsv."""
 
-    def __init__(self, folder, copy):
-        self.folder, self.ncu, self.copy = folder, find_profiler("ncu"), copy
+    def __init__(self, folder, path, copy):
+        self.folder, self.ncu, self.copy = folder, path, copy
         self.lines, self.tuned = [], []
 
     def note(self, one, n, quantity, unit, measure, words=None):
@@ -438,20 +438,19 @@ def main():
 
 def measure(out, sources, folder, some):
     """Measures all, and writes the tables; `some`: the rows of other steps stay. Of the copies the best counts."""
-    facts, _ = ready(out, ["lab/liblab.a", "lib/liblab_trace.so", "bin/validate", "bin/bandwidth",
-                           *(f"bin/solution_{step}" for step in LARGE_SWEEPS)], "ncu")
+    facts, path = ready(out, ["lab/liblab.a", "lib/liblab_trace.so", "bin/validate", "bin/bandwidth",
+                              *(f"bin/solution_{step}" for step in LARGE_SWEEPS)], "ncu")
     copies = re.findall(r"^(?:copy|cudaMemcpy).*?\t([^\t\n]+)", run([BUILD / "bin/bandwidth"]), re.MULTILINE)
-    lab = Lab(folder, max(map(float, copies)))
+    lab = Lab(folder, path, max(map(float, copies)))
     measure_all(lab, sources)
     if all(line["median"] == "-" for line in lab.lines) and not lab.tuned:
         fail("nothing could be measured")
     of_copy = {**facts, "copy_gb_per_s": f"{lab.copy:.1f}", "n": TUNED_N}
     for name, head, columns, rows in (("experiments", facts, COLUMNS, lab.lines), ("tuning", of_copy, TUNED_COLUMNS, lab.tuned)):
-        path = out / f"{name}.tsv"
         if some:
-            rows = update(path, head, rows, ("gpu", "driver", "cuda"))
+            rows = update(out / f"{name}.tsv", head, rows, ("gpu", "driver", "cuda"))
         rows = sorted(rows, key=lambda line: line["step"])  # the steps in order, each as measured
-        write_table(path, WORDS[name], head, columns, rows)
+        write_table(out / f"{name}.tsv", WORDS[name], head, columns, rows)
     if not some:
         write_table(out / "large.tsv", WORDS["large"], of_copy, LARGE_COLUMNS, measure_large(lab))
     missing = sum(line["median"] == "-" for line in lab.lines)
