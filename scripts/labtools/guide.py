@@ -23,10 +23,6 @@ def without_comments(markdown):
     return CODE_OR_COMMENT.sub(lambda match: match[1] or "", markdown)
 
 
-class NoEnd(Exception):
-    """A fold or a block of code has none."""
-
-
 Fold = collections.namedtuple("Fold", "number title lines")
 
 
@@ -47,10 +43,7 @@ class Guide:
             is_fence = re.match(" *```", line) is not None
             code ^= is_fence
             in_code = code or is_fence
-            if not in_code and line.startswith("<details"):
-                summary = re.fullmatch("<details><summary>(.*)</summary> *", line)
-                if fold or not summary:
-                    raise NoEnd
+            if not in_code and (summary := re.match("<details><summary>(.*)</summary>", line)):
                 fold = self.begun_fold(summary[1])
             elif not in_code and fold and re.fullmatch("</details> *", line):
                 fold = None
@@ -58,8 +51,6 @@ class Guide:
                 self.sections.append(Section(line))
             else:
                 (fold.lines if fold else self.sections[-1].items).append(line)
-        if fold or code:
-            raise NoEnd
 
     def begun_fold(self, summary):
         """A fold of the section that is last now."""

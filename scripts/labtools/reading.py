@@ -16,7 +16,7 @@ import tempfile
 import textwrap
 
 from labtools.files import ROOT
-from labtools.guide import Guide, Layout, NoEnd, with_answers
+from labtools.guide import Guide, Layout, with_answers
 from labtools.process import fail, print_for_people
 from labtools.progress import is_done, kept, remember, rows
 
@@ -28,10 +28,7 @@ class Reader:
 
     def __init__(self, step, words):
         self.step, self.words, self.name = step, words, f"exercises/{step}/README.md"
-        try:
-            self.guide = Guide((ROOT / self.name).read_text(encoding="utf-8", errors="replace"), words)
-        except NoEnd:
-            fail(f"{self.name}: a fold or a code block in it has no end")
+        self.guide = Guide((ROOT / self.name).read_text(encoding="utf-8", errors="replace"), words)
         self.answers = kept("predictions.tsv").get(step, [])
         self.columns = max(30, min(80, shutil.get_terminal_size((80, 24)).columns))
         self.styled = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"

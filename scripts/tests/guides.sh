@@ -29,6 +29,14 @@ awk '/^ *```/ { code = !code }
   { row = $0; gsub(/<!--[^>]*-->|`[^`]*`|\\\|/, "", row); n = gsub(/\|/, "", row); if (!cells) cells = n }
   n != cells { print FILENAME ": a row of " n - 1 " cells below a head of " cells - 1 ": " $0 }' $pages >"$temp/cells"
 [[ ! -s $temp/cells ]] || fail "tables:" "$(<"$temp/cells")"
+# A terminal shows a fold, and a block of code, up to its end.
+for page in exercises/*/README.md exercises/clinic/*/README.md; do
+  awk '/^ *```/ { code = !code; next }
+    code { next }
+    /^<details/ { if (fold || !/^<details><summary>.*<\/summary> *$/) exit bad = 1; fold = 1 }
+    /^<\/details> *$/ { fold = 0 }
+    END { exit bad || fold || code }' "$page" || fail "$page: a fold or a block of code in it has no end"
+done
 # Code that a learner reads has a margin in a terminal of 80 columns. What a program has printed stays as it is.
 # shellcheck disable=SC2046  # names without blanks
 awk '/<!-- [a-z]+:(begin|end) -->/ { printed = /:begin/ }

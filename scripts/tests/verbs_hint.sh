@@ -180,13 +180,6 @@ rm "$lab/exercises/06_coalesced/README.md"
 hint STEP=06
 said_one_line '^hint.sh: exercises/06_coalesced/README.md is not there \(git checkout exercises/06_coalesced brings it back\)$' "no guide"
 
-# A hint without an end, or code in it.
-for line in '' '```'; do
-  printf '%s\n' '## Hints' '<details><summary>Hint 1</summary>' "$line" text >"$lab/$guide"
-  hint STEP=04
-  expect "^hint.sh: $guide: a fold or a code block in it has no end\$" "a hint that does not end"
-done
-
 # The guides of this tree. The first step has no task: its section may say just that.
 guides=0
 for file in "$source_dir"/exercises/[0-9]*/README.md; do
