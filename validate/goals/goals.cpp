@@ -98,8 +98,8 @@ const std::vector<Goal>& goals() {
        "The sweeps damp rough errors, the coarser levels smooth ones. If nothing above says which "
        "are left: how many points has each level (n / 2 + 1), and where do they lie?"},
       {16, "the first cycle begins with what the coarser levels found", begins_near,
-       "Solve on the coarsest level first, interpolate, and go on with the next finer one. Each "
-       "level needs the boundary's values before."},
+       "Solve on the coarsest level first, interpolate, and go on with the next finer one: a cycle "
+       "that begins on a level adds to that level's u. Each needs the boundary's values before."},
       {16, "solved in the time of 30 copies of the field", solves_in_few_copies,
        "Which levels and which kernels take the time? make trace STEP=16 tells."},
   };
