@@ -108,11 +108,23 @@ run "$goals" --name 01_nvtx "$temp/made"
 expect '^  Goal MISSED: every range that is opened is closed$' "a pop in a loop"
 expect '^    nvtxRangePop is called 434 times with no range open$' "a pop in a loop"
 
+# A range that a domain's push opened, and a pop of all.
+made "printf 'pops\tnvtxRangePop\t2\t$zeros\nopen\tjacobi:initialize_field\t2\t$zeros\n' >>\"\$LAB_TRACE_TSV\""
+run "$goals" --name 01_nvtx "$temp/made"
+expect '^    A range that was pushed in a domain is popped in the same one, by nvtxDomainRangePop\.$' "a domain's range"
+
 # A default that no grid has.
 made "echo '  --n N  points per side (default -8192)'"
 run "$goals" --name 07_beyond_l2 "$temp/made"
 expect '^  Goal MISSED: both fields are 4 times the L2 cache or more$' "a negative default"
 expect '^    kDefaultN is -8192, and a grid has 3 to 1048576 points per side$' "a negative default"
+expect '^    Raise kDefaultN\.$' "a negative default"
+made "echo '  --n N  points per side (default 67108864)'"
+run "$goals" --name 07_beyond_l2 "$temp/made"
+expect '^    kDefaultN is the number of points of one side: lower it\.$' "the points of a grid as a default"
+made "echo '  --n N  points per side (default 9)'"
+run "$goals" --name 03_larger_grid "$temp/made"
+expect '^    n is 9, and the steps before have 64$' "2 ^ 11"
 
 # One kernel of two that is not coalesced: it is named, and idx is not blamed.
 mkdir "$temp/source"

@@ -166,9 +166,7 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
                     .with("second", format("%.2g", look.before_second)));
   }
   const double worst = std::max({look.of_rough, look.of_middle, look.of_other});
-  if (std::isnan(worst) || std::isinf(look.last_error)) {
-    return tell(Answer("cycle_gives_no_numbers"));
-  }
+  if (std::isnan(worst)) return {};
   // Then the smooth error that is left is its own negative with the axes exchanged.
   if (std::fabs(look.of_exchanged + 1) < 0.1 && std::fabs(look.of_smooth - 1) < 0.5) {
     return tell(Answer("cycle_exchanges_axes"));

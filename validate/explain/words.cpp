@@ -142,6 +142,7 @@ Words::Words(const Patient& patient)
   if (has(kDeviceReduce) || no_atomic) traits_ |= kStoredParts;
   if (has_name("cudaMemcpyAsync", step_ == 11 || step_ >= 15)) traits_ |= kLateSum;
   if (!file || names_.count("ncclGroupEnd")) traits_ &= ~kOpenGroup;
+  if (names_.count("memcpy")) traits_ |= kMemcpy;
   if (!file) traits_ &= ~kMemcpy;
   if (!file && !has(kStrips)) traits_ |= kBlockConstant;
 }
@@ -239,7 +240,8 @@ std::string Words::never_launched() const {
   }
   return "the launch of {sweep} in {host} (is it there? was it accepted: cudaGetLastError() right "
          "after it, at most 1024 threads per block? does its grid have enough blocks? in a stream "
-         "of its own: does anything wait for it?), and the `if` in the kernel{?strips|; and which "
+         "of its own: does anything wait for it, by an event that is recorded in that stream?), "
+         "and the `if` in the kernel{?strips|; and which "
          "rows a warp stores: all of its own, with no row left out between two warps}";
 }
 

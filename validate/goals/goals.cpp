@@ -115,7 +115,7 @@ void GoalCount::tell(const char* goal, const char* advice,
     try {
       now = measure();
     } catch (const Missed& why) {
-      now = {false, why.what(), ""};
+      now = {false, why.what(), why.advice};
     }
     ++(now.reached ? reached : missed);
     std::printf("  Goal %s: %s\n    %s\n", now.reached ? "reached" : "MISSED", goal,

@@ -156,8 +156,10 @@ int Bench::default_n(const std::string& program) {
     const int n = validate::default_n(own ? have.on_cpu : program);
     if (n == 0) throw NotMeasurable("its --help does not say the default n");
     if (n < lab::kMinN || n > lab::kMaxN) {
-      throw Missed(format("kDefaultN is %d, and a grid has %d to %d points per side", n, lab::kMinN,
-                          lab::kMaxN));
+      throw Missed(
+          format("kDefaultN is %d, and a grid has %d to %d points per side", n, lab::kMinN,
+                 lab::kMaxN),
+          n > lab::kMaxN ? "kDefaultN is the number of points of one side: lower it." : "");
     }
     return n;
   }));

@@ -30,7 +30,9 @@ struct Instruments {
 
 /// Why a goal is missed before anything is measured.
 struct Missed : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit Missed(const std::string& found, std::string advised = "")
+      : std::runtime_error(found), advice(std::move(advised)) {}
+  std::string advice;  ///< in place of the goal's own, unless it is ""
 };
 
 /// Why something cannot be measured here: "needs a GPU".

@@ -145,7 +145,13 @@ Measured ranges_closed(Bench* bench) {
   const std::string open = open_ranges(trace);
   const double pops = trace.total("pops", "", &TraceRow::count);
   if (pops > 0) {
-    return measured(false, format("nvtxRangePop is called %.0f times with no range open", pops),
+    const std::string found = format("nvtxRangePop is called %.0f times with no range open", pops);
+    if (says(open, ":")) {
+      return measured(false, found,
+                      "A range that was pushed in a domain is popped in the same one, by "
+                      "nvtxDomainRangePop.");
+    }
+    return measured(false, found,
                     "A pop closes the range that was pushed last: is one inside a loop whose push "
                     "comes before it? Then the range ends in the first turn.");
   }
@@ -154,7 +160,11 @@ Measured ranges_closed(Bench* bench) {
 
 Measured work_outweighs_start(Bench* bench) {
   constexpr int kIterations = 10, kRunIterations = 288;
+  constexpr int kBefore = 64;  // points per side in steps 00 to 02
   const int n = bench->default_n(bench->have.program);
+  if (n <= kBefore) {
+    return measured(false, format("n is %d, and the steps before have %d", n, kBefore));
+  }
   need_gpu(bench, format("needs a GPU, whose start-up has to be outweighed; n is %d here", n));
   const Trace& trace = bench->trace(bench->have.program, 0, kIterations);
   double in_loop = 0;

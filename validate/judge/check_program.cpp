@@ -86,9 +86,12 @@ std::vector<std::string> check_stopping(const Run& trial, const Case& run,
   }
   // A step that computes few residuals stops at one of the next checks.
   if (made < kMeets || (!sparse && made > kMeets)) {
-    return {meets + format("it stops after %d", made),
-            made < kMeets ? "  Look at the loop's condition, and what the residual is before it."
-                          : "  Look at the loop's condition: is it this sweep's residual?"};
+    return {
+        meets + format("it stops after %d", made),
+        made < kMeets
+            ? "  Look at the loop's condition, what the residual is before it, and what a `break` "
+              "leaves out."
+            : "  Look at the loop's condition: is it this sweep's residual?"};
   }
   const ResidualComparison compared = compare_residuals(expected, trial.record.residuals, run.n);
   if (compared.kind != ResidualComparison::kWrong) return {};
@@ -294,6 +297,10 @@ class Judgement {
     check_.progress(describe(*to_tolerance_));
     const Run trial = stopping_.get();
     if (unwanted_ || verdict_.cannot_run(trial)) throw Decided();
+    if (says(trial.error, "is recorded after iteration")) {
+      Patient patient = patient_of(check_, "", *to_tolerance_);
+      wrong(*to_tolerance_, explain_failure(check_, *to_tolerance_, trial, {}, &patient));
+    }
     const std::vector<std::string> lines =
         check_stopping(trial, *to_tolerance_, expected_, sparse_);
     if (!lines.empty() && trial.error.empty() && !trial.record.residuals.empty() &&

@@ -16,6 +16,7 @@ class thread_block {
   static dim3 group_index() { return blockIdx; }
   static dim3 thread_index() { return threadIdx; }
   static dim3 dim_threads() { return blockDim; }
+  static dim3 group_dim() { return blockDim; }  // its older name
 };
 
 class grid_group {

@@ -844,8 +844,8 @@ TEST_F(DiagnosisTest, at_most_three_things_to_look_at_for_no_number) {
   }
   names = {"__global__", "cudaMemcpyAsync", "atomicAdd"};
   EXPECT_SAYS(
-      "gives something that is not a number\nlook at: whether the host waits for the copy of the "
-      "sum",
+      "gives something that is not a number\nlook at: the copy of the sum: the host's place comes "
+      "first",
       said(11));
   names.erase("atomicAdd");
   EXPECT_SAYS("a stored part is added up that no block (or thread) has stored", said(11));
@@ -858,7 +858,9 @@ TEST_F(DiagnosisTest, bytes_of_the_sum_are_none_of_the_field) {
   EXPECT_SAYS("look at: which points the threads of copy_field_kernel have", said(8));
   EXPECT_EQ(said(8).find("the number of bytes"), std::string::npos) << said(8);
   source = "cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);";
-  EXPECT_SAYS("look at: the number of bytes, where cudaMemcpy copies the field", said(8));
+  EXPECT_SAYS("look at: the number of bytes, where the field is copied", said(8));
+  names = {"memcpy"};
+  EXPECT_SAYS("look at: the number of bytes, where the field is copied", said(3));
 }
 
 TEST_F(DiagnosisTest, quotes_no_line_that_the_file_has_not) {

@@ -46,7 +46,7 @@ __global__ void ranks_kernel(unsigned long long* out) {
   const cg::thread_block block = cg::this_thread_block();
   const bool right = block.group_index().y == blockIdx.y && block.thread_index().x == threadIdx.x &&
                      block.size() == 6 && grid.num_threads() == 36 && grid.num_blocks() == 6 &&
-                     grid.is_valid() && block.dim_threads().x == 3;
+                     grid.is_valid() && block.dim_threads().x == 3 && block.group_dim().x == 3;
   out[grid.thread_rank()] = right ? 1000 * grid.block_rank() + block.thread_rank() : 0;
 }
 

@@ -94,7 +94,8 @@ Answer stands_still(const FieldLook& look) {
   if (!look.residual_is_right(1) || !same_residual(second, first)) return {};
   return Answer("new_field_never_becomes_old")
       .with("odd", two_at_once_are_right(look))
-      .with("by_bytes", look.has(kMemcpy) && !look.words.launches_copy());
+      .with("by_bytes", look.has(kMemcpy) && !look.words.launches_copy())
+      .with("swap", look.evidence.patient.names.count("swap") > 0);
 }
 
 /// The sweep writes nothing: the copy brings the starting values of the other field.
@@ -139,13 +140,13 @@ const Family kHistoryMistakes = {
      "--check-every 1 each pass repeats the first)|every iteration repeats the first: the new field never becomes the "
      "old one. {?swaps|The swap is missing, or it exchanges something else, or something undoes it (a second swap, a "
      "copy that was left)|Either the copy is missing, or it goes the wrong way, or it reaches no point of the "
-     "interior}}",
+     "interior{?swap|, or pointers are swapped that are not main's own}}}",
      {"{?odd|where the last sweep of a pass leaves its values: after an odd number of sweeps in the other one of the "
       "two fields{?tile| (or of a tile's two buffers, so which of these is stored)}}",
       "{?swaps|whether {handover} comes after each {?passes|pass|sweep}, and exchanges main's own pointers|the call in "
       "the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n "
-      "* n * sizeof(float) bytes|{?copy_kernel|all points (its grid, its bounds; a single index ends at n * n). A "
-      "function that gets pointers by value and swaps them only swaps its own copies|all points}}}"}},
+      "* n * sizeof(float) bytes|all points{?copy_kernel| (its grid, its bounds; a single index ends at n * n)}}{?swap|. "
+      "A function that gets pointers by value and swaps them only swaps its own copies}}"}},
     {"iteration_of_several_sweeps", Strength::kModel, kAnyProgram, of_field<several_sweeps>,
      "after the first iteration the field is that of {made} sweeps: more are performed than are counted",
      {"how many sweeps {host} performs, and by how much iteration goes up in main{?graph|; and with how many sweeps "

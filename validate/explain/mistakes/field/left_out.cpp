@@ -152,7 +152,8 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
            (!some.empty() && some.back() - some.front() >= static_cast<int>(some.size()));
   };
   const bool disorder = no_order(look.pattern.rows) || no_order(look.pattern.columns);
-  if (draw || (disorder && race.is_race() && !race.both_write())) answer.as(Strength::kSymptom);
+  const bool races = race.is_race() && !race.both_write();
+  if (draw || (races && (disorder || race.shared()))) answer.as(Strength::kSymptom);
   if (answer.has("same")) {
     answer.rule = "both_indices_of_one";
   } else if (const char* end = left_out_at_an_end(look, on_gpu, &answer)) {
@@ -245,14 +246,15 @@ const Family kLeftOutMistakes = {
      {kLaunch,
       "{?ranks|which rows keep their values in the sweeps of a pass: 0 and n - 1 of the whole field, and no other row "
       "of a rank; }which columns a lane has, and which rows a warp marches through and stores in {sweep}: j_begin and "
-      "j_end, with no row left out between two warps; and the launch (grid and block) in {host}{?ranks|; and which "
-      "rows each rank has, and how they are divided (at its ends, and the rest): together all of them}"}},
+      "j_end, with no row left out between two warps; and the launch (grid and block) in {host}{?slabs|; and which "
+      "rows each rank has, and how they are divided (at its ends, where it has a neighbour, and the rest): together "
+      "all of them}"}},
     {"threads_leave_out_points", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}", {kLaunch, kPointsOfThreads}},
     {"copy_leaves_out_points", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
      {"{?not_called|whether copy_field is called in each iteration, whatever the iteration's number}", kLaunch,
-      "{?by_bytes|the number of bytes, where cudaMemcpy copies the field: n * n * sizeof(float) (cudaMemcpy2D: a width "
+      "{?by_bytes|the number of bytes, where the field is copied: n * n * sizeof(float) (cudaMemcpy2D: a width "
       "of n * sizeof(float))}",
       std::string("{?!by_bytes|{?on_gpu|") + kPointsOfThreads + "|the loops in {copy}}}"}},
 };

@@ -220,7 +220,8 @@ const Family kPlaceMistakes = {
     {"exchanged_in_one_array", Strength::kModel, kAnyProgram, of_field<exchanged>,
      "the interior is the correct one with i and j exchanged, but the boundary is not: i and j are exchanged in one "
      "array's index, but not in the others'",
-     {"every idx(...) in {sweep}{?!swaps| and in {copy}}: idx(i, j, n), never idx(j, i, n)"}},
+     {"every idx(...) in {sweep}{?!swaps| and in {copy}}: idx(i, j, n), never idx(j, i, n); and an index that "
+      "is written without idx: it needs idx's formula"}},
     {"some_neighbours_are_exchanged", Strength::kModel, kAnyProgram, of_field<some_exchanged>,
      "{neighbours} {are} read with i and j exchanged, and the other neighbours are right",
      {"the indices of {neighbours} in {sweep}: i comes first, then j, as in the others"}},

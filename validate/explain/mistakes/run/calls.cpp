@@ -50,6 +50,7 @@ Answer host_access(const Found& found) {
   answer.rule = "host_access_outside_of_an_array";
   return answer.with("where", found.finding.where())
       .with("few", report.bytes < static_cast<long>(sizeof(float)) * found.n * found.n)
+      .with("far", report.place == "past" && report.distance >= report.bytes)
       .with("idx", found.evidence.patient.names.count("idx") > 0);
 }
 
@@ -264,6 +265,7 @@ const Family kCallMistakes = {
     {"host_access_outside_of_an_array", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {where} {?array|{array}|memory}",
      {"{?few|{?allocated|how many bytes line {allocated} asks for: as many as n * n floats need}}",
+      "{?far|where that pointer begins: what is added to a float* counts floats, not bytes}",
       "the index at line {line}, and where the loops around it begin and end: points go from 0 to n - 1{?idx|; and "
       "idx itself, which goes from 0 up, each point to a place of its own}",
       "{?!few|{?allocated|whether line {allocated} allocates enough for all fields that it holds, and for the padding "

@@ -48,13 +48,6 @@ const Family kCycleMistakes = {
      "the loop ends after {made} of {asked} cycles, with the residual {residual}",
      {"whether the sum is set to 0 before each cycle: a residual that is not a number ends the loop",
       "the loop's condition: --iterations K asks for K cycles, whatever the residual is"}},
-    {"cycle_gives_no_numbers", Strength::kShape, kAnyProgram, nullptr,
-     "the field gets values that are no numbers, or grows without bound",
-     {"a barrier between threads that write, be it a tile or a level, and those that read it",
-      "memory that is never set: corrections and defects have to be 0 on the boundary of every level, and the last "
-      "level's u needs a value inside",
-      "the sign of the correction, how often it is added, and the formulas of the defect and of the coarser point's "
-      "place (between integers 1 / 2 is 0)"}},
     {"cycle_exchanges_axes", Strength::kShape, kAnyProgram, nullptr,
      "the coarser levels' correction comes with i and j exchanged",
      {"the order of i and j where a coarse field is read or written: idx(i, j, m) has i first"}},
@@ -63,7 +56,8 @@ const Family kCycleMistakes = {
      "finest level do",
      {"{?as_meant|once stage 5 is done: whether e of the coarser level is interpolated, at places computed in double "
       "(point i lies at i * (m - 1) / (n - 1) there, which is about i / 2), and added between the two sweeps; and "
-      "whether r of each level is set in every cycle|the two sweeps: with the "
+      "whether r of each level is set in every cycle. Only the level on which a cycle begins adds what it finds to u: "
+      "all coarser ones leave it in e|the two sweeps: with the "
       "factors 1.39 and 0.56 they multiply a wave by (1 - 1.39 lambda) (1 - 0.56 lambda), which is "
       "1 - 1.95 lambda + 0.78 lambda^2}",
       "{?as_meant||the second sweep: it begins with what the first one gives, at the point and at its four neighbours, "
@@ -114,7 +108,8 @@ const Family kCycleMistakes = {
     {"errors_between_stay", Strength::kShape, kAnyProgram, nullptr,
      "the smoothest errors are corrected and the roughest damped, but of those between {left} is left",
      {"whether each level's correction begins with 0 in each cycle, and is computed before the finer level takes it",
-      "the numbers of points of the levels, n, n / 2 + 1, and so on, each with both sweeps",
+      "the numbers of points of the levels, n, n / 2 + 1, and so on, each with both sweeps; and the points of the finer "
+      "level that each coarser point takes the defect from, which differ for even and odd n",
       "the factors of the sweeps: 1.39 and 0.56 leave at most 0.22 of what no coarser level shows, 0.8 twice 0.36"}},
     {"residual_of_the_field_after", Strength::kModel, kAnyProgram, nullptr,
      "the field is right. The residual is that of the field after the cycle; the lab wants that of the field which "

@@ -128,7 +128,8 @@ const Family kExchangeMistakes = {
      {"{?some|{rows_held}}",
       "{exchange}: {?sent|the first row that is sent|the first row that is received into} ({?slabs|row j of the field "
       "is row j - held_begin of what the rank holds|of the rows that the rank holds}){?!sent|: to the south the rows "
-      "before its own first row, to the north the rows after its last one}; and how many values, which are not bytes",
+      "before its own first row, to the north the rows after its last one}; how many values, which are not bytes; and "
+      "that the first rank has no neighbour to the south, the last one none to the north",
       "{?!some|{rows_held}}"}},
     {"no_such_neighbour", Strength::kForbidden, kAnyProgram, exchange,
      "{said}: no rank has that number",
@@ -174,12 +175,12 @@ const Family kExchangeMistakes = {
     {"rows_beside_the_borders", Strength::kShape, kAnyProgram, borders,
      "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{?!north| to the south}{?!south| to "
      "the north}. {?first|What is in the halo before the first pass|The halo is right {?deep|only before the first "
-     "pass, or only in its row next to the border: otherwise it|at first; what comes later}} is not what the "
+     "pass, or only in its rows next to the border: otherwise it|at first; what comes later}} is not what the "
      "neighbour's rows hold then",
      {"{?group|ncclGroupEnd: what comes after ncclGroupStart is sent and received when the group ends, and not "
       "before|{exchange}: {?first or deep||rows of which field (the one that the next pass reads), }which rows (sent "
       "to the {?north|north from end - sweeps on}{?south|{?north|, to the }south from begin on}), how many (as many as "
-      "the next pass has sweeps), where they are put (padding included), and whether it is done before every pass}",
+      "the next pass has sweeps, each with its padding), where they are put, and whether it is done before every pass}",
       "{?!group|{?first|which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, and "
       "no other row of a rank|{?streams|what the exchange waits for (the kernel that computes the rows to be sent), "
       "and what waits for it}}}"}},

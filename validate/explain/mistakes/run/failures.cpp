@@ -17,7 +17,9 @@ Answer record(const Evidence& evidence) {
   if (evidence.subject != Subject::kFailure) return {};
   const int asked = evidence.wrong.run.iterations, made = evidence.wrong.made;
   if (made > asked) return Answer("loop_does_not_end_in_time").with("asked", asked);
-  if (says(evidence.error, "a bad line, '0,")) return Answer("iteration_0_is_recorded");
+  if (says(evidence.error, "a bad line, '0,")) {
+    return Answer("iteration_0_is_recorded").with("asked", asked);
+  }
   if (says(evidence.error, "begins with iteration 2")) return Answer("iteration_1_is_missing");
   if (says(evidence.error, "holds no residual")) {
     return Answer("nothing_is_recorded").with("late", evidence.words.has(kLateSum));
@@ -85,7 +87,9 @@ const Family kFailureMistakes = {
       "many iteration goes up}"}},
     {"iteration_0_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "an iteration 0 is recorded: the first sweep's residual has the number 1",
-     {"run.record(++iteration, residual) in the loop of main: iteration goes up before it is recorded"}},
+     {"run.record(...) in main: the number of sweeps that have been performed, this one included",
+      "{?checks|how many passes are performed if {asked} sweeps are asked for, which may be fewer than --check-every "
+      "says: as many as it takes to perform them all, and the last pass may be shorter}"}},
     {"iteration_1_is_missing", Strength::kForbidden, kAnyProgram, record,
      "the first residual is recorded as that of iteration 2, so one sweep fewer is performed than is counted",
      {"iteration in main: it begins at 0, and ++iteration in run.record(++iteration, residual) makes it 1"}},

@@ -88,7 +88,8 @@ Answer unwritten(const Found& found) {
     const std::string code = code_only(found.source);
     return found.answer("tile_entry_is_not_loaded")
         .with("entry", what)
-        .with("async", says(code, "_memcpy_async") && !says(code, "_wait"));
+        .with("async",
+              says(code, "_memcpy_async") && (found.words.has(kRing) || !says(code, "_wait")));
   }
   const bool atomic = found.report.access == "changes atomically";
   if (atomic && found.finding.shared()) {
@@ -448,7 +449,8 @@ const Family kFindingMistakes = {
      {"line {line}, and how its row is counted: row j of the field is row j - held_begin of what the rank holds. Only "
       "rows held_begin to held_end - 1 are there, also for a march that fetches ahead",
       "the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included; and the rows "
-      "that a warp marches through ({shares}: the first rank's rows begin at 0, the last one's end at n)"}},
+      "that a warp marches through: the rank's own, without the halo ({shares}: the first rank's rows begin at 0, the "
+      "last one's end at n)"}},
     {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
      {"the index at line {line}{?!indexed|, or at a line before it whose value is used there,}{?array| of {array}}"
@@ -464,10 +466,11 @@ const Family kFindingMistakes = {
       "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},
     {"tile_entry_is_not_loaded", kHarmless, kAnyProgram, finding,
-     "{entry} is read at line {line}, but {?async|the copy that loads it need not have arrived|no thread has loaded "
-     "it}",
-     {"{?async|what waits for the copies before the tile is read: __pipeline_commit(), __pipeline_wait_prior(0), and "
-      "then __syncthreads()|{tile_loads}}",
+     "{entry} is read at line {line}, but {?async|the copy that loads it need not have arrived{?ring|, or goes to "
+     "another place}|no thread has loaded it}",
+     {"{?async|{?ring|{rows_arrive}; and the place where a row is loaded: the one of the row that was used last|what "
+      "waits for the copies before the tile is read: __pipeline_commit(), __pipeline_wait_prior(0), and "
+      "then __syncthreads()}|{tile_loads}}",
       "{?!async|the index at line {line}: whether {entry} is the entry that is meant there; and the `if` "
       "around it: only threads that have a point (in a sweep, of the interior: 1 to n - 2)}"}},
     {"shared_sum_is_not_set", kHarmless, kAnyProgram, finding,

@@ -197,7 +197,8 @@ const Family kPassMistakes = {
      "After {asked} sweeps the residual is right, and the field is that of {made}: a pass is performed, but its result "
      "does not become the old field",
      {"{handover}: {?passes|once after each pass, however many sweeps it has (twice is as good as never)|after each "
-      "sweep of a pass, also after the last one}"}},
+      "sweep of a pass, also after the last one}; or, if a kernel performs several sweeps, what it stores at its end: "
+      "the values of the last one (of two tiles that take turns, those written last)"}},
     {"other_number_of_sweeps", Strength::kModel, kAnyProgram, of_pass<other_count>,
      "{made} {are} performed where {asked} should be: a pass performs {?fewer|fewer|more} than it counts, or "
      "{?fewer|the sweeps that are left, fewer than a pass has, are not all performed|a whole pass is performed when "

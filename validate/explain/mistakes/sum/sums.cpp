@@ -299,9 +299,9 @@ const Family kSumMistakes = {
      "0, or the formula gives something that is not a number}",
      {"{?parts|the index with which each part is stored: blockIdx.y * gridDim.x + blockIdx.x for a block's; "
       "and {stored_parts}}",
-      "{?wait|whether the host waits for the copy of the sum before it reads it: cudaEventSynchronize, for an event "
-      "that was recorded after that copy; and whether it reads the place where that copy puts it: the sum of this "
-      "pass, not another's}",
+      "{?wait|the copy of the sum: the host's place comes first, then the GPU's; whether the host waits for it before "
+      "it reads it: cudaEventSynchronize, for an event that was recorded after that copy; and whether it reads the place "
+      "where that copy puts it: the sum of this pass, not another's}",
       "{?adds|who adds the block's sum: only the first thread has it from cub::BlockReduce, and the others do not}",
       "{?!parts|where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; the same holds for a "
       "thread's own sum, and for one in shared memory: what was never set may be anything}",
@@ -350,7 +350,8 @@ const Family kSumMistakes = {
      "{?unseen|before the kernel has added to it or }after it was reset}{?own|, or the formula turns it into "
      "0}{?check_kernel|. Or nothing was ever added to the sum}",
      {"{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
-      "before each check (with --check-every 1 for each)}",
+      "before each check (with --check-every 1 for each)}{?passes|whether the kernel that adds to the sum, the one "
+      "with kSum, is launched: for the last pass before each check}",
       "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; what the host reads "
       "of it when the sweep has ended{?own|; and {formula}: an integer divided by an integer loses its fraction}",
       "{?other|{?!strips|{change_line}: value minus the old field's point}}"}},
