@@ -9,11 +9,9 @@
 # A patch's line `# rule: NAME` names the entry of the catalogue of mistakes (validate/explain/mistakes) that must be
 # told of it. Its lines `# expect: REGEX` say what the validator's words must match; `# expect-on-gpu:` and
 # `# expect-on-cpu:` hold in one place alone; `# expect-no: REGEX` says what none of them may match. Where a step needs a
-# GPU and there is none, the CPU runs its kernels (lab/cpu). On a GPU the CPU runs them, too, and looks at every access, as
-# in `make check`. A patch with the line `# on-cpu: watched` is a race that does no harm there: it is tried with every
-# access looked at; one with `# on-cpu: reverse`, with the threads run in reverse; one with
-# `# on-cpu: looked at`, as `make check` does it, whose diagnosis makes use of a look at every access. Of
-# programs that are right the step's goals are measured, too, as far as that can be done here: another way to
+# GPU and there is none, the CPU runs its kernels (lab/cpu). On a GPU the CPU runs them, too. In both places it looks at
+# every access, as in `make check`. A patch with the line `# on-cpu: watched` is a race that does no harm on the CPU: only
+# the look is taken; one with `# on-cpu: reverse` is run with the threads in reverse. Of programs that are right the step's goals are measured, too, as far as that can be done here: another way to
 # them must not be refused. `# goal: missed` in a patch: this one is right and misses its goal
 # (`# goal-on-gpu:` where it takes a GPU to see that). `# not-on-gpu: WHY`: a GPU is not asked. `# tried with: OPTIONS`:
 # the validator's, in place of those that a job of ranks is tried with.
@@ -72,7 +70,7 @@ if [[ $needs == ranks ]]; then
 fi
 
 # applied NAME [PATCH]: makes $temp/NAME/jacobi.*, patched, a part of the program.
-names=() watched=() looked_at=()
+names=() watched=()
 applied() {
   local name=$1 dir=$temp/$1
   mkdir "$dir"
@@ -83,8 +81,7 @@ applied() {
     names+=("$name")
   elif patch --silent --fuzz=0 -o "$dir/$source_file" "$solution" "$2" >"$dir/log" 2>&1; then
     names+=("$name")
-    if [[ $place == cpu ]] && grep -qxE '# on-cpu: (watched|looked at)' "$2"; then watched+=("$name"); fi
-    if [[ $place == cpu ]] && grep -qx '# on-cpu: looked at' "$2"; then looked_at+=("$name"); fi
+    if [[ $place == cpu ]] && grep -qx '# on-cpu: watched' "$2"; then watched+=("$name"); fi
   else
     fail "$name: does not apply to solutions/$step/$source_file any more" "$(<"$dir/log")"
   fi
@@ -102,7 +99,7 @@ compile() { # compile FROM TO: by the compiler that makes the step
   fi
 }
 
-# compile_all: makes $temp/program, and $temp/program_watched if it is needed.
+# compile_all: makes $temp/program and, for a look at every access, $temp/program_watched.
 compile_all() {
   local all=$temp/all.${source_file##*.}
   all_variants "$source_file" "${names[@]}" >"$all"
@@ -110,29 +107,19 @@ compile_all() {
     compile "$all" "$temp/program"
     return
   fi
-  local tool=$build_dir/bin/cuda_to_cpp nvcc other
+  local on_cpu=$temp/program job jobs=()
   if [[ $place == gpu ]]; then
     compile "$all" "$temp/program" &
-    nvcc=$!
-    "$tool" "$all" "$temp/on_cpu.cpp" || return
-    compile_on_cpu "$step" "$temp/on_cpu.cpp" "$temp/program_on_cpu" "" &
-    other=$!
-    cp "$temp/on_cpu.cpp" "$temp/watched.cpp"
-    compile_on_cpu "$step" "$temp/watched.cpp" "$temp/program_watched" _watched && wait "$other" && wait "$nvcc"
-    return
+    jobs+=("$!") on_cpu=$temp/program_on_cpu
   fi
-  "$tool" "$all" "$temp/on_cpu.cpp" && compile_on_cpu "$step" "$temp/on_cpu.cpp" "$temp/program" "" || return
-  ((${#watched[@]})) || return 0
-  all_variants "$source_file" "${watched[@]}" >"$temp/watched.cu"
-  "$tool" "$temp/watched.cu" "$temp/watched.cpp" &&
-    compile_on_cpu "$step" "$temp/watched.cpp" "$temp/program_watched" _watched
-}
-
-# compile_counted: makes $temp/program_counted: all variants on the CPU, with every access counted.
-compile_counted() {
-  all_variants "$source_file" "${names[@]}" >"$temp/counted.cu"
-  "$build_dir/bin/cuda_to_cpp" "$temp/counted.cu" "$temp/counted.cpp" &&
-    compile_on_cpu "$step" "$temp/counted.cpp" "$temp/program_counted" _watched
+  "$build_dir/bin/cuda_to_cpp" "$all" "$temp/on_cpu.cpp" || return
+  compile_on_cpu "$step" "$temp/on_cpu.cpp" "$on_cpu" "" &
+  jobs+=("$!")
+  if [[ -f $build_dir/lab/cpu/libcuda_on_cpu_watched.a ]]; then
+    cp "$temp/on_cpu.cpp" "$temp/watched.cpp"
+    compile_on_cpu "$step" "$temp/watched.cpp" "$temp/program_watched" _watched || return
+  fi
+  for job in "${jobs[@]}"; do wait "$job" || return; done
 }
 
 # judge_goals NAME PATCH: the same of its goals.
@@ -141,10 +128,8 @@ judge_goals() {
   local -a options=(--name "$step")
   before=$(awk -F '\t' -v step="$step" '$1 == step { print $7 }' "$source_dir/lab/steps.tsv")
   mkdir "$dir"
-  local counted=$temp/program_counted
-  if [[ $place == gpu ]]; then counted=$temp/program_watched; fi
-  if [[ -f $counted ]]; then
-    ln -s "$counted" "$dir/$name"
+  if [[ $needs == cuda && $source_file == *.cu && -f $temp/program_watched ]]; then
+    ln -s "$temp/program_watched" "$dir/$name"
     options+=(--watched "$dir/$name")
   fi
   if [[ $needs == ranks ]]; then options+=(--ranks 2); fi
@@ -173,14 +158,14 @@ judge() {
     ln -s "$temp/program_on_cpu" "$temp/$name/on_cpu/$name"
     options+=(--gpu --on-cpu "$temp/$name/on_cpu/$name")
   fi
-  if [[ $place == gpu || " ${looked_at[*]-} " == *" $name "* ]]; then
+  if [[ " ${watched[*]-} " == *" $name "* ]]; then
+    program+=_watched
+    if ((${#tried[@]} == 0)); then options+=(--n "$look_points" --iterations "$look_sweeps"); fi
+  elif [[ -f $temp/program_watched ]]; then
     mkdir "$temp/$name/watched"
     ln -s "$temp/program_watched" "$temp/$name/watched/$name"
     if [[ ${tried[0]-} == --n ]]; then look_points=${tried[1]}; fi # of this subshell alone
     options+=(--watched "$temp/$name/watched/$name" --look-at "$look_points" --look-sweeps "$look_sweeps")
-  elif [[ " ${watched[*]-} " == *" $name "* ]]; then
-    program+=_watched
-    if ((${#tried[@]} == 0)); then options+=(--n "$look_points" --iterations "$look_sweeps"); fi
   fi
   if [[ $place == cpu && $name != unpatched ]] && grep -qx '# on-cpu: reverse' "$2"; then
     export LAB_CPU_ORDER=reverse # of this subshell alone
@@ -203,7 +188,7 @@ judge() {
       expect_no "$regex" "$name"
     done < <(sed -n 's/^# expect-no: //p' "$2")
     expect_no '\{[a-z_]+\}|: yes$|within 0 s' "$name" # a gap in the words, or what is none
-    # The same mistake can look like another one if every access is looked at, and if many multiprocessors leave a warp
+    # The same mistake can look like another one on a GPU, and if many multiprocessors leave a warp
     # one row.
     if [[ -z ${LAB_CPU_MULTIPROCESSORS:-} ]] && grep -q '^# rule: ' "$2" &&
       ! { [[ $place == gpu ]] && grep -q '^# expect-on-gpu: ' "$2"; }; then
@@ -239,11 +224,7 @@ if [[ $place != none ]]; then
   # Two workers that add without an atomic lose something now and then; one never does.
   export LAB_CPU_WORKERS=1
 fi
-counted=true
-if [[ $place != gpu && $verdict == right && $needs == cuda && $source_file == *.cu && -f $build_dir/lab/cpu/libcuda_on_cpu_watched.a ]]; then
-  counted=compile_counted
-fi
-if ! { compile_all && $counted; } >"$temp/log" 2>&1; then
+if ! compile_all >"$temp/log" 2>&1; then
   fail "the patched programs do not compile; each is named as a file:" "$(head -n 40 "$temp/log")"
 else
   cores=$(nproc)
