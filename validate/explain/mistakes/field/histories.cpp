@@ -145,8 +145,8 @@ const Family kHistoryMistakes = {
       "two fields{?tile| (or of a tile's two buffers, so which of these is stored)}}",
       "{?swaps|whether {handover} comes after each {?passes|pass|sweep}, and exchanges main's own pointers|the call in "
       "the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n "
-      "* n * sizeof(float) bytes|all points{?copy_kernel| (its grid, its bounds; a single index ends at n * n)}}{?swap|. "
-      "A function that gets pointers by value and swaps them only swaps its own copies}}"}},
+      "* n * sizeof(float) bytes|all points{?copy_kernel| (its grid, its bounds; a single index ends at n * "
+      "n)}}{?swap|. A function that gets pointers by value and swaps them only swaps its own copies}}"}},
     {"iteration_of_several_sweeps", Strength::kModel, kAnyProgram, of_field<several_sweeps>,
      "after the first iteration the field is that of {made} sweeps: more are performed than are counted",
      {"how many sweeps {host} performs, and by how much iteration goes up in main{?graph|; and with how many sweeps "

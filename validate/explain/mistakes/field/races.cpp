@@ -98,11 +98,11 @@ const char* const kRace =
 const std::vector<std::string> kRaceLooks = {
     "{?of_streams|what each stream waits for before {?of_pass|a pass|it goes on, and what is waited for before the sum "
     "is read}: all that the other stream did and that is used now (cudaStreamWaitEvent, for an event that was recorded "
-    "after it; a wait for one that nothing records ends at once){?slabs|; and where {exchange} puts the rows that are received: "
-    "in the halo, not in rows that another stream computes}|{?ring|{rows_arrive}|{?tile|__syncthreads() between "
-    "the loads of the tile and the first read of it, outside of every if and loop; whether the tile is __shared__, and "
-    "as large as the block's points with their halo; or shared memory that no thread has written|whether a thread "
-    "reads what another one may not have written yet, or has overwritten already}}}",
+    "after it; a wait for one that nothing records ends at once){?slabs|; and where {exchange} puts the rows that are "
+    "received: in the halo, not in rows that another stream computes}|{?ring|{rows_arrive}|{?tile|__syncthreads() "
+    "between the loads of the tile and the first read of it, outside of every if and loop; whether the tile is "
+    "__shared__, and as large as the block's points with their halo; or shared memory that no thread has "
+    "written|whether a thread reads what another one may not have written yet, or has overwritten already}}}",
     "{?!of_streams|{?ring|whether all 32 lanes reach each shuffle, and whether two warps store the same "
     "points|{?tile|whether each point is written by only one thread: no two blocks have the same rows or "
     "columns|whether the host waits for each kernel (cudaDeviceSynchronize) before it goes on}}}"};
@@ -120,15 +120,15 @@ const Family kRaceMistakes = {
      {"line {line}: __shared__ in front of it"}},
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: {?!unset|a race, or a variable that was never "
-     "set|most likely {?late_sum|two checks share a sum, or one stream sets it to 0 while another adds, or a variable is "
-     "not set|{?of_cas|an addition by atomicCAS is "
+     "set|most likely {?late_sum|two checks share a sum, or one stream sets it to 0 while another adds, or a variable "
+     "is not set|{?of_cas|an addition by atomicCAS is "
      "lost|a variable that was never set}}, as a look at every access finds no race}",
      {"{?of_cas|atomicCAS: it adds nothing if another thread was faster. It is tried again, in a loop, until it "
       "returns the value that it was to replace}",
       "{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
-      "host; and whether the fill that sets it to 0 comes before every kernel that adds to it, in the same stream or by "
-      "a wait}|{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits "
-      "for (cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}}",
+      "host; and whether the fill that sets it to 0 comes before every kernel that adds to it, in the same stream or "
+      "by a wait}|{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it "
+      "waits for (cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}}",
       "whether a thread's own sum begins with 0, and so does every variable that goes into a sum",
       "{?unset|{shared_additions}}"}},
 };

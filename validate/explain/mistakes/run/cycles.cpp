@@ -108,8 +108,8 @@ const Family kCycleMistakes = {
     {"errors_between_stay", Strength::kShape, kAnyProgram, nullptr,
      "the smoothest errors are corrected and the roughest damped, but of those between {left} is left",
      {"whether each level's correction begins with 0 in each cycle, and is computed before the finer level takes it",
-      "the numbers of points of the levels, n, n / 2 + 1, and so on, each with both sweeps; and the points of the finer "
-      "level that each coarser point takes the defect from, which differ for even and odd n",
+      "the numbers of points of the levels, n, n / 2 + 1, and so on, each with both sweeps; and the points of the "
+      "finer level that each coarser point takes the defect from, which differ for even and odd n",
       "the factors of the sweeps: 1.39 and 0.56 leave at most 0.22 of what no coarser level shows, 0.8 twice 0.36"}},
     {"residual_of_the_field_after", Strength::kModel, kAnyProgram, nullptr,
      "the field is right. The residual is that of the field after the cycle; the lab wants that of the field which "

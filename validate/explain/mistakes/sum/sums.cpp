@@ -300,8 +300,8 @@ const Family kSumMistakes = {
      {"{?parts|the index with which each part is stored: blockIdx.y * gridDim.x + blockIdx.x for a block's; "
       "and {stored_parts}}",
       "{?wait|the copy of the sum: the host's place comes first, then the GPU's; whether the host waits for it before "
-      "it reads it: cudaEventSynchronize, for an event that was recorded after that copy; and whether it reads the place "
-      "where that copy puts it: the sum of this pass, not another's}",
+      "it reads it: cudaEventSynchronize, for an event that was recorded after that copy; and whether it reads the "
+      "place where that copy puts it: the sum of this pass, not another's}",
       "{?adds|who adds the block's sum: only the first thread has it from cub::BlockReduce, and the others do not}",
       "{?!parts|where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; the same holds for a "
       "thread's own sum, and for one in shared memory: what was never set may be anything}",
