@@ -41,8 +41,12 @@ Answer race_of(const Evidence& evidence, const char* rule) {
   return Answer(rule).with("of_streams", streams && !shared);
 }
 
-/// It was wrong, and asked once more it is right.
+/// It was wrong, and asked once more it is right; or it is wrong in one order alone, and no step
+/// before 11 has a stream of its own as this program has.
 Answer right_once_more(const Evidence& evidence) {
+  const bool own_stream = evidence.patient.step < 11 && says(evidence.source, "cudaStreamCreate");
+  const bool of_streams = evidence.wrong.run.order && own_stream && !evidence.finding.known();
+  if (of_streams) return Answer("race").with("of_streams", true);
   return evidence.right_once_more ? race_of(evidence, "race") : Answer();
 }
 

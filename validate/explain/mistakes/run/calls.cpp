@@ -15,6 +15,20 @@
 namespace validate {
 namespace {
 
+/// The function that allocates memory for a pointer that it was given by value: what it stores there
+/// is its own copy's. "": there is none.
+std::string allocates_by_value(const std::string& source) {
+  static const std::regex memory(R"(cudaMalloc\w*\((?:\(void\*\*\))?&(\w+),)");
+  for (const Function& function : functions_in(source)) {
+    const std::string code = code_of(function, source), head = code.substr(0, code.find('{'));
+    for (std::sregex_iterator at(code.begin(), code.end(), memory), end; at != end; ++at) {
+      const std::regex by_value("(float|double)\\*" + (*at)[1].str() + "\\b");
+      if (std::regex_search(head, by_value)) return function.name;
+    }
+  }
+  return "";
+}
+
 /// The host or a kernel accesses memory through a null pointer.
 Answer null_pointer(const Found& found) {
   const int line = found.report.line;
@@ -27,6 +41,7 @@ Answer null_pointer(const Found& found) {
   return found.answer("pointer_without_memory")
       .with("name", name.empty() ? "a pointer" : name)
       .with("levels", found.evidence.patient.step >= kFirstCycleStep)
+      .with("by_value", allocates_by_value(found.source))
       .with("other", name.empty() || name.find_first_of(".>") != std::string::npos);
 }
 
@@ -234,10 +249,11 @@ const Family kCallMistakes = {
      {"how many bytes line {line} asks for: sizeof(double) for the sum"}},
     {"pointer_without_memory", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory through {name}, but nothing was allocated for that pointer: it is null",
-     {"{?other|the call that gives it memory: cudaMalloc for the GPU, cudaMallocHost for the host{?levels|; and "
-      "whether that level exists}|allocate_fields: one cudaMallocManaged (or cudaMalloc) for each pointer of main. Its "
-      "first argument is the address of main's pointer, which is what allocate_fields gets: `f_old` there, and not "
-      "`&f_old`}"}},
+     {"{?by_value|{by_value}: it is given the pointer, and sets only its own copy. It needs the pointer's address "
+      "(float** f_old, and main gives &f_old)|{?other|the call that gives it memory: cudaMalloc for the GPU, "
+      "cudaMallocHost for the host{?levels|; and whether that level exists}|allocate_fields: one cudaMallocManaged (or "
+      "cudaMalloc) for each pointer of main. Its first argument is the address of main's pointer, which is what "
+      "allocate_fields gets: `f_old` there, and not `&f_old`}}"}},
     {"access_where_nothing_is", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory {?!kernel|of the host }where nothing was allocated",
      {"{?kernel|the index at line {line}, idx with it, and the pointer: it leads far beyond all memory|{?copy|the "

@@ -70,15 +70,17 @@ const Family kCycleMistakes = {
       "where point i lies on the coarser level: at i * (m - 1) / (n - 1), which is about i / 2, and not 2 * i",
       "whether the coarse correction is interpolated and added to u (not subtracted, nor put in its place), before the "
       "last sweep",
-      "whether the coarse level's defect is set in every cycle, before that level is solved"}},
+      "whether each kernel reaches all points of the level that it writes (its launch grid, and the threads of one "
+      "block that deals with a whole level); and whether a level's defect is set in every cycle, before that "
+      "level is solved"}},
     {"coarse_correction_scaled", Strength::kShape, kAnyProgram, nullptr,
      "what the coarser levels find counts {scale} times, as the smoothest errors show",
      {"{?negative|the signs: r is east + north + west + south - 4 u, and what it gives is added|whether the coarse "
       "defect is that after the first sweep: what the sweep has corrected is not to be corrected again}",
       "{?negative||the weights of the interpolation, which sum up to 1: which coarse point is west of a fine one, and "
       "which weight belongs to it}",
-      "{?negative||whether a correction is added twice, or to that of the cycle before: e of every level begins with 0 "
-      "in each cycle}"}},
+      "whether a correction is added twice, or to that of the cycle before: e of every level begins with 0 in "
+      "each cycle"}},
     {"cycle_keeps_what_the_last_one_left", Strength::kShape, kAnyProgram, nullptr,
      "the first cycle leaves {first} of the smoothest errors, as a right one does, and the second one {second} times "
      "what it begins with: it goes on with something that the first one has left behind",

@@ -141,7 +141,7 @@ const Family kExchangeMistakes = {
      {"{shares}: each row belongs to one rank: where one rank's rows end, the next one's begin, the first rank's begin "
       "at 0, the last one's end at n",
       "ranks.finish in main: it is given the rows that this rank computes, from the first one to the one after the "
-      "last"}},
+      "last; and every rank calls it, rank 0 and all others"}},
     {"nccl_calls_wait_for_each_other", Strength::kForbidden, kAnyProgram, exchange,
      "NCCL's calls of two ranks wait for each other",
      {"ncclSend and ncclRecv: all of a rank's calls between ncclGroupStart and ncclGroupEnd, because outside of a "

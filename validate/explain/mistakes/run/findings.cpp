@@ -53,6 +53,7 @@ Answer outside(const Found& found) {
       .with("sweeps", sweeps)
       .with("indexed", says(code_at(found.source, found.report.line), "["))
       .with("else", says(found.source, "} else"))
+      .with("pitch_bytes", says(found.source, "cudaMallocPitch"))
       .with("stores", found.report.access == "writes");
   if (has_place && scene.thread_per_point && (sweeps || copies)) {
     const int low = sweeps ? 1 : 0, high = found.n - 1 - low;
@@ -453,7 +454,9 @@ const Family kFindingMistakes = {
       "last one's end at n)"}},
     {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
-     {"the index at line {line}{?!indexed|, or at a line before it whose value is used there,}{?array| of {array}}"
+     {"{?pitch_bytes|idx, and all that uses a pitch: cudaMallocPitch gives it in bytes, and a float has sizeof(float) "
+      "of them}",
+      "the index at line {line}{?!indexed|, or at a line before it whose value is used there,}{?array| of {array}}"
       "{?sweeps|, and the n that {kernel} is given|, and where the `if` or "
       "the loop around it ends}",
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included (the "

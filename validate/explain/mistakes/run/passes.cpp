@@ -217,7 +217,9 @@ const Family kPassMistakes = {
      {"{?large|which values the boundary's points keep: those of the same sweep as the row's new values (the old row "
       "of the level that computes it), times the same factor}",
       "where the boundary's points keep their values, and only they: after every sweep of a pass, not only after the "
-      "last one; each sweep is one row behind the previous one"}},
+      "last one; each sweep is one row behind the previous one",
+      "{?!ring|whether the launch grid has blocks for the last rows and columns: a block that performs more sweeps "
+      "stores fewer points}"}},
     {"strips_keep_too_many_columns", Strength::kShape, without(kGraph), of_pass<ends>,
      "In a pass of several, only {lines} wrong: they lie where two strips meet. With each sweep one more column at "
      "each end of a warp's strip is no longer right, but these columns are stored anyway",
@@ -251,7 +253,8 @@ const Family kPassMistakes = {
       "several sweeps: its halo has as many points on each side as it performs sweeps, the boundary keeps its values "
       "after each, and there is a barrier between them}}}",
       "{?field|{?passes|what a pass does between its first and its last sweep: the boundary keeps its values after "
-      "each, each is one row behind the previous one, and a strip loses a column at each end}}",
+      "each, each is one row behind the previous one, and a strip loses a column at each end; and the factor by which "
+      "a pass multiplies at its end}}",
       "which sweep's changes are in the sum (only the last one's), and the sweeps that are left at the end, fewer than "
       "a pass has"}},
 };

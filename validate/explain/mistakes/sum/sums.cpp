@@ -256,6 +256,7 @@ Answer too_little_or_too_much(const SumLook& look) {
   if (!std::isfinite(part)) return {};
   if (look.has(kLateSum) && part == 0) return Answer("sum_comes_to_another_place").with("is", "0");
   return Answer(part < 1 ? "sum_is_too_small" : "sum_is_too_large")
+      .with("half", part < 1e-300)  // of a double only the four bytes with the smallest bits
       .with("part", format(part < 1 ? "%.3g" : "%.6g", part))
       .with("ranks", look.ranks > 1);
 }
@@ -392,7 +393,8 @@ const Family kSumMistakes = {
     {"sum_is_too_small", Strength::kSymptom, kAnyProgram, of_sum<too_little_or_too_much>,
      "the field is right, but the sum of the squared changes is too small ({part} of the correct one in iteration 1). "
      "Either some points are left out of it, or something else is added up, or a different formula follows",
-     {std::string(kSumOfEachPoint) + "{?streams|; and whether all launches of a pass add to it, the ends' and the "
+     {std::string("{?half|where the sum is added to: a float* to it reaches half of a double|") + kSumOfEachPoint +
+      "}{?streams|; and whether all launches of a pass add to it, the ends' and the "
       "rest's}", "{?stored_parts|{stored_parts}}",
       "{?kernels|{?!block_sum|{?!shuffles|a sum over a block's threads in shared memory, if there is one: all of their "
       "parts are added, also the last one's, and a tree that halves their number begins with a power of two}}}"}},
