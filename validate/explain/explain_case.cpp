@@ -330,7 +330,7 @@ Patient patient_of(const Check& check, const std::string& step, const Case& job)
   patient.step = step_in(step.empty() ? patient.source : "// " + step);
   patient.run = [&check, job](Case run, bool again, Observation* seen) {
     run.ranks = job.ranks;
-    run.halos = job.halos;
+    if (!run.halos) run.halos = job.halos;
     run.order = again ? other_order(job) : job.order;
     const std::string dir = check.folder + "/question";
     const Run trial = run_program(check.program, run, dir, check.time_limit);

@@ -57,6 +57,13 @@ Answer race_in_ring(const FieldLook& look) {
   const char* halos = look.evidence.wrong.run.halos;
   const bool by_nccl = !changes && halos && std::string(halos) == "nccl" && look.has(kStreams);
   if (!by_nccl && !(changes && look.points_differ())) return {};
+  if (by_nccl) {
+    Case by_mpi = look.evidence.wrong.run;
+    const auto one = look.evidence.after(by_mpi.iterations);
+    by_mpi.halos = "mpi";
+    const auto other = look.evidence.patient.ask(by_mpi);
+    if (one && other && one->field == other->field) return {};  // the same mistake in both ways
+  }
   return race_of(look.evidence, "race_with_a_ring")
       .with("by_nccl", by_nccl)
       .as(by_nccl ? Strength::kHistory : Strength::kModel);

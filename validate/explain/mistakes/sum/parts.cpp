@@ -215,7 +215,10 @@ const Family kPartMistakes = {
       "{?block_sum|{?periodic|which threads add the block's sum: only the first (threadIdx.x == 0 && threadIdx.y == "
       "0); others hold parts of it}}"}},
     {"lines_are_left_out_of_the_sum", Strength::kShape, kAnyProgram, of_sum<lines>,
-     "{lines} {are} left out of the sum; the field is right everywhere", {kWhoseLines}},
+     "{lines} {are} left out of the sum; the field is right everywhere",
+     {kWhoseLines,
+      "{?streams|the fill that sets the sum to 0: it comes before every kernel that adds to it, in the same stream or "
+      "by a wait}"}},
     {"only_some_lines_are_in_the_sum", Strength::kShape, kAnyProgram, of_sum<lines>,
      "only {lines} {are} in the sum; the field is right everywhere", {kWhoseLines}},
     {"only_the_first_thread_of_a_block", Strength::kShape, kAnyProgram, of_sum<first_thread>,
