@@ -14,7 +14,6 @@ read_look() {
   # A pass of several sweeps, 16 in the solutions, and one of a single sweep; of cycles (step 16) 13 are enough.
   if ((number >= 13)); then look_sweeps=17; fi
   if ((number >= 16)); then look_sweeps=13; fi
-  if ((number == 13)); then look_points=250; fi
-  # Ranks with strips that are not at a side, and warps that go on from one strip to the next.
-  if ((ranks)); then look_points=400; fi
+  # Strips that are not at a side, and warps that go on from one strip to the next.
+  if ((number == 13 || ranks)); then look_points=400; fi
 }

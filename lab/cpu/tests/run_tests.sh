@@ -105,6 +105,12 @@ features() {
   if ! diff "$temp/expected" "$temp/counted" >"$temp/difference"; then
     fail "host_accesses.cu: other accesses (< expected, > counted)" "$(grep '^[<>]' "$temp/difference")"
   fi
+  run env LAB_TRACE_TSV="$temp/trace.tsv" "$programs/features_copies_of_rows"
+  expect_status 0 "copies of rows"
+  run awk -F '\t' '$1 == "waits" { waits += $3 } END { print waits + 0 }' "$temp/trace.tsv"
+  if [[ $out != "$(words "$tests_dir/features/copies_of_rows.cu" waits)" ]]; then
+    fail "copies_of_rows.cu: it waits $out times"
+  fi
   finish "$count runs of $(basename "$compiler")'s programs"
 }
 

@@ -358,11 +358,16 @@ static cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cud
   return enqueue(stream, where, std::move(run), std::move(uses), "copy");
 }
 
+/// Whether an asynchronous copy is done when the call returns. CUDA documents it so of a copy to
+/// ordinary host memory, and of one within the host's memory. What a captured one copies to is
+/// written when the graph runs.
+static bool waits_by_itself(const void* to, const void* from, cudaStream_t stream) {
+  return !is_capturing(stream) && is_host(to) && (is_host(from) || !find_allocation(to));
+}
+
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                  cudaStream_t stream, bool wait, Where where) {
-  // As CUDA documents it: a copy to ordinary host memory, and one within the host's memory, is done
-  // when the call returns. What a captured one copies to is written when the graph runs.
-  if (!is_capturing(stream) && is_host(to) && (is_host(from) || !find_allocation(to))) wait = true;
+  wait = wait || waits_by_itself(to, from, stream);
   if (auto e = queue_copy(to, from, bytes, kind, stream, wait, where)) return e;
   if (wait && bytes > 0) wait_for_stream(stream);
   return cudaSuccess;
@@ -438,13 +443,16 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
     return error(cudaErrorInvalidPitchValue, "rows of ", width, " bytes do not fit in pitches of ",
                  to_pitch, " (to) and ", from_pitch, " bytes (from)");
   }
+  const bool wait = waits_by_itself(to, from, stream);
   for (std::size_t row = 0; row < height; ++row) {
-    if (auto e = copy(static_cast<char*>(to) + row * to_pitch,
-                      static_cast<const char*>(from) + row * from_pitch, width, kind, stream, false,
-                      where)) {
+    if (auto e = queue_copy(static_cast<char*>(to) + row * to_pitch,
+                            static_cast<const char*>(from) + row * from_pitch, width, kind, stream,
+                            wait, where)) {
       return e;
     }
   }
+  // Once for all rows: each wait opens and closes all memory.
+  if (wait && width > 0 && height > 0) wait_for_stream(stream);
   return cudaSuccess;
 }
 
