@@ -28,6 +28,7 @@ OWN = {"block_of_another_shape": "cub::BlockReduce is made for a block of anothe
        "residual_of_a_cycle": "The field is right, and the residual of a cycle has another formula",
        "row_outside_of_the_slab": "A kernel reads or writes rows that the rank does not hold",
        "some_neighbours_are_exchanged": "Some of the four neighbours are read with i and j exchanged",
+       "sum_is_not_set": "A kernel adds to a sum that nothing has set to 0 before",
        "sweep_reaches_no_point": "The sweep reaches no point: is its kernel launched?",
        "thread_without_a_point": "A thread without an interior point is not kept out",
        "too_few_bytes_are_allocated": "An allocation is too small for n * n floats",

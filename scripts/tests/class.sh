@@ -26,9 +26,9 @@ test_board() {
   expect_status 0 "make class"
   [[ -z $err ]] || show "make class: it should say nothing on stderr"
   expect '^ada .* 04 done$' "a learner who is done"
-  expect '^annie .* 04 residual_is_no_number$' "a wrong one"
-  expect '^[A-Z]  04 residual_is_no_number: ' "the mistakes"
-  expect '^   The residual is not a number, though the field is right: ' "the teacher's sentence"
+  expect '^annie .* 04 sum_is_not_set$' "a wrong one"
+  expect '^[A-Z]  04 sum_is_not_set: ' "the mistakes"
+  expect '^   A kernel adds to a sum that nothing has set to 0 before\.' "the teacher's sentence"
   expect '^   The sweep goes over the boundary as if it were interior: it must keep its$' "its words for a whole class"
   if LC_ALL=C.UTF-8 grep -E '^.{81}' <<<"$out"; then fail "the board: these lines have more than 80 columns"; fi
   expect '^[A-Z]  01 unknown: 1 person$' "a mistake that the catalogue does not have"

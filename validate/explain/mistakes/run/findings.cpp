@@ -249,18 +249,32 @@ Answer race(const Found& found) {
   return found.answer("shared_place_is_written_twice").with("place", what);
 }
 
-/// A loop that does not end in time: a kernel's that still has the host's loops over all points, two
-/// up to n, in each of many threads, is one.
-Answer endless(const Found& found) {
+/// The kernel that still has the host's loops over all points, two up to n, in each of many threads;
+/// "": none.
+std::string kernel_of_all_points(const std::string& source) {
   static const std::regex loop(R"(for\(int(\w+)=[01];\1<=?n\b)");
+  for (const Function& function : functions_in(source)) {
+    const std::string code = code_of(function, source);
+    const auto loops = std::sregex_iterator(code.begin(), code.end(), loop);
+    if (function.is_kernel && std::distance(loops, std::sregex_iterator()) > 1) {
+      return function.name;
+    }
+  }
+  return "";
+}
+
+/// A loop that does not end in time, of a kernel or of the host, which may be seen to launch kernels
+/// that take too long.
+Answer endless(const Found& found) {
   const Report& report = found.report;
-  const std::string code = code_of(function_at(found.source, report.line), found.source);
-  const auto loops = std::sregex_iterator(code.begin(), code.end(), loop);
+  const bool host = report.kind == "endless_host";
+  const std::string all_points = host ? "" : kernel_of_all_points(found.source);
   static const std::regex of_options(R"(\w\.n\b)"), a_main(R"(\bmain\()");
-  return found.answer(report.kind == "endless_kernel" ? "endless_loop_of_a_kernel" : "endless_loop")
-      .with("kernel", found.scene.function)
-      .with("all_points", std::distance(loops, std::sregex_iterator()) > 1)
-      .with("host", report.kind == "endless_host")
+  const bool of_kernel = report.kind == "endless_kernel" || !all_points.empty();
+  return found.answer(of_kernel ? "endless_loop_of_a_kernel" : "endless_loop")
+      .with("kernel", all_points.empty() ? found.scene.function : all_points)
+      .with("all_points", !all_points.empty())
+      .with("host", host)
       .with("n_of_its_own",
             std::regex_search(found.source, a_main) && !std::regex_search(found.source, of_options))
       .with("threads", report.bytes > 64L * found.n * found.n ? std::to_string(report.bytes) : "")
