@@ -11,8 +11,9 @@
 # `# expect-on-cpu:` hold in one place alone; `# expect-no: REGEX` says what none of them may match. Where a step needs a
 # GPU and there is none, the CPU runs its kernels (lab/cpu). On a GPU the CPU runs them, too. In both places it looks at
 # every access, as in `make check`. A patch with the line `# on-cpu: watched` is a race that does no harm on the CPU: only
-# the look is taken; one with `# on-cpu: reverse` is run with the threads in reverse. Of programs that are right the step's goals are measured, too, as far as that can be done here: another way to
-# them must not be refused. `# goal: missed` in a patch: this one is right and misses its goal
+# the look is taken; one with `# on-cpu: reverse` is run with the threads in reverse. Of programs that are right the
+# step's goals are measured, too, as far as that can be done here: another way to them must not be
+# refused. `# goal: missed` in a patch: this one is right and misses its goal
 # (`# goal-on-gpu:` where it takes a GPU to see that). `# not-on-gpu: WHY`: a GPU is not asked. `# tried with: OPTIONS`:
 # the validator's, in place of those that a job of ranks is tried with.
 set -euo pipefail
@@ -188,8 +189,7 @@ judge() {
       expect_no "$regex" "$name"
     done < <(sed -n 's/^# expect-no: //p' "$2")
     expect_no '\{[a-z_]+\}|: yes$|within 0 s' "$name" # a gap in the words, or what is none
-    # The same mistake can look like another one on a GPU, and if many multiprocessors leave a warp
-    # one row.
+    # The same mistake can look like another one on a GPU, and if many multiprocessors leave a warp one row.
     if [[ -z ${LAB_CPU_MULTIPROCESSORS:-} ]] && grep -q '^# rule: ' "$2" &&
       ! { [[ $place == gpu ]] && grep -q '^# expect-on-gpu: ' "$2"; }; then
       expect "^  rule: $(sed -n 's/^# rule: //p' "$2")\$" "$name"
