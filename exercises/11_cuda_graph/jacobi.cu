@@ -22,7 +22,7 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(11): n = 512, where launches and waits cost more than the sweeps; and kCheckEvery = 10,
+// TODO(11): stage 1. n = 512, where launches and waits cost more than the sweeps; kCheckEvery = 10,
 //   which goes to lab::parse_options as the default of --check-every: {kDefaultN, kCheckEvery}.
 constexpr int kDefaultN = 8192;  // points per side, unless --n says otherwise
 constexpr int kBlockX = 32;      // points per block along i, and threads: one warp

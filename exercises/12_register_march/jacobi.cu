@@ -24,8 +24,8 @@
 #include <lab/problem.h>
 #include <lab/run.h>
 
-// TODO(12): n = 16384. A block is kWarps = 4 warps of kLanes = 32 threads, side by side. A warp
-//   marches through kRows = 8 rows, with kAhead = 3 more rows in flight. No tile.
+// TODO(12): stage 2. n = 16384. Stage 3: a block is kWarps = 4 warps of kLanes = 32 threads, side
+//   by side. A warp marches through kRows = 8 rows. No tile. Stage 4: kAhead = 3 more in flight.
 constexpr int kDefaultN = 512;   // points per side, unless --n says otherwise
 constexpr int kCheckEvery = 10;  // sweeps from one residual to the next (--check-every)
 constexpr int kBlockX = 32;      // points per block along i, and threads: one warp

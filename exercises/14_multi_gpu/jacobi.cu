@@ -40,7 +40,7 @@ constexpr int kSideRow = 3;  // a row at the west or east side takes as long as 
 
 // TODO(14): stage 1. struct Slab {int n, begin, end, held_begin, held_end}. The rank computes rows
 //   begin to end - 1 of n, and holds kLevels more on each side that has a neighbour: its halo.
-//   Split n rows evenly (the product n * rank does not fit in an int for every n). From here on
+//   Split n rows evenly (for a large n the product n * rank does not fit in an int). From here on
 //   the j of idx counts from held_begin.
 // Where point (i, j) stands in memory. i is x and j is y; both run from 0 to n - 1. A row is padded
 // to a multiple of 32 floats, its pitch: the padding has no part in the result.
@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
 // TODO(14): stage 2. exchange_halos, before each pass of that many sweeps: as many rows to each
 //   neighbour, and as many from it. If ranks.has_nccl(): ncclSend and ncclRecv of both sides
 //   between ncclGroupStart and ncclGroupEnd, in NCCL_CHECK; else ranks.exchange_through_host. Then
-//   ranks.wait(nullptr). An NVTX range around it, and one around a pass.
+//   ranks.wait(nullptr). It has an NVTX range, and so has a pass: jacobi_pass.
 // Performs sweeps, many per pass. Returns the sum of the last one's squared changes, in double.
 double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int n, int blocks) {
   nvtxRangePush("jacobi_sweeps");
@@ -246,7 +246,7 @@ double jacobi_sweeps(float** f_old, float** f_new, double* sum, int sweeps, int 
     CUDA_CHECK(cudaGetLastError());  // was the launch accepted?
     std::swap(*f_old, *f_new);       // the new field is the old one of the next pass
   }
-  // TODO(14): stage 3. The sum over all ranks, once per check, in an NVTX range of its own:
+  // TODO(14): stage 3. The sum over all ranks, once per check, in an NVTX range, residual:
   //   ncclAllReduce, or without NCCL ranks.sum. Queue its copy to the host, to pinned memory that
   //   allocate_fields allocates, then wait once, with ranks.wait.
   double host_sum;

@@ -293,6 +293,8 @@ double sum_over_ranks(double* sum, double* host_sum, lab::Ranks& ranks) {
   return *host_sum;
 }
 
+// TODO(15): stages 1 and 2. A launch for each part that has rows. The call of exchange_halos moves
+//   behind them, before the fields change roles, and gets the new field.
 // TODO(15): stage 3. A pass: each stream waits for the other one's event of the previous pass. Then
 //   the ends, their event, the rest, its event, and the exchange of the new field, after the ends
 //   in their stream. (It is queued last, because through the host it waits.) Neither stream waits

@@ -91,7 +91,7 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
   const std::vector<double> before = modes.amplitudes(error_of(n, exact, one));
   const std::vector<double> after = modes.amplitudes(error_of(n, exact, two));
   const int m = modes.per_side();
-  Band smooth, smooth_first, rough, middle, other, exchanged;
+  Band smooth, smooth_first, rough, middle, other;
   SweepFit sweeps, sweeps_of_rough;
   const auto half_wave = [n](int p) { return std::cos(std::acos(-1.0) * p / (n - 1)) / 2; };
   for (int q = 1; q <= m; ++q) {
@@ -107,15 +107,11 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
       sweeps.add(lambda, before[at], change);
       if (&band == &rough) sweeps_of_rough.add(lambda, before[at], change);
       if (&band == &smooth) smooth_first.add(first[at], before[at]);
-      if (most <= kSmoothModes && p != q) {
-        exchanged.add(before[static_cast<std::size_t>(p - 1) * m + q - 1], after[at]);
-      }
     }
   }
   look.of_smooth = smooth.multiple();
   look.of_smooth_first = smooth_first.multiple();
   look.alike_first = look.of_smooth_first / smooth_first.ratio();
-  look.of_exchanged = exchanged.multiple();
   look.of_rough = rough.ratio();
   look.of_middle = middle.ratio();
   look.of_other = other.ratio();
@@ -149,7 +145,6 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   const bool anew = look.before_second > 1.5 * look.after_first &&
                     std::fabs(look.before_second / look.before_first - 1) < 0.2;
   if (look.field_stays && !anew) return tell(Answer("second_cycle_changes_nothing"));
-  if (look.powers_are_right) return tell(Answer("cycle_right_for_powers_alone"));
   // Many cycles come near, and no nearer: the floats of the defect, and not the cycle.
   if (look.of_smooth < kSmoothTooMuch && look.last_error < 1e-3) {
     return tell(Answer("defect_of_floats").with("error", format("%.1e", look.last_error)));
@@ -167,10 +162,6 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   }
   const double worst = std::max({look.of_rough, look.of_middle, look.of_other});
   if (std::isnan(worst)) return {};
-  // Then the smooth error that is left is its own negative with the axes exchanged.
-  if (std::fabs(look.of_exchanged + 1) < 0.1 && std::fabs(look.of_smooth - 1) < 0.5) {
-    return tell(Answer("cycle_exchanges_axes"));
-  }
   // Known of programs alone whose first cycle begins with the starting values.
   const bool no_start = std::fabs(look.before_first / look.at_start - 1) < 1e-3;
   if (no_start && std::fabs(look.of_smooth_first) > 10 && std::fabs(look.alike_first) < 0.7) {
@@ -180,11 +171,6 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   const bool rough_grow = look.of_rough > 1.1 && look.of_rough > 1.5 * std::fabs(look.of_smooth);
   if (std::fabs(look.of_smooth) > kSmoothTooMuch && !rough_grow) {
     const double scale = 1 - look.of_smooth;
-    if (no_start && std::fabs(look.of_smooth_first) < kSmoothTooMuch) {
-      return tell(Answer("cycle_keeps_what_the_last_one_left")
-                      .with("first", format("%.2f", std::fabs(look.of_smooth_first)))
-                      .with("second", format("%.2f", std::fabs(look.of_smooth))));
-    }
     if (std::fabs(scale) < 0.2) return tell(Answer("no_coarse_correction"));
     return tell(Answer("coarse_correction_scaled")
                     .with("scale", format("%.2f", scale))

@@ -3,6 +3,7 @@
 // Why a program is wrong that solves by cycles over several grids (step 16). Its fields are no
 // Jacobi sweeps', so they are compared with the exact solution of the discrete equations.
 
+#include <string>
 #include <vector>
 
 #include "explain/diagnosis.h"
@@ -24,9 +25,6 @@ struct CycleLook {
   /// A cycle adds about rough_slope * lambda times a rough error to it: below 0, unless it makes
   /// the error larger.
   double rough_slope = 0;
-  /// The same of errors smooth along both axes that are put at (q, p) in place of (p, q): -1 if a
-  /// correction comes with its axes exchanged, and otherwise near 0.
-  double of_exchanged = 0;
   /// The cycle is sweeps on the finest level: it multiplies each wave by 1 + of_lambda * lambda +
   /// of_square * lambda^2, and no coarser level reaches the field.
   bool only_sweeps = false;
@@ -41,13 +39,18 @@ struct CycleLook {
   /// What the first cycle leaves of the smoothest errors of the starting values, as above, and how
   /// far that is nothing but a multiple of them: 1 or -1, and 0 if it has nothing to do with them.
   double of_smooth_first = 0, alike_first = 0;
-  bool powers_are_right = false;  ///< on a grid of 2^k + 1 points per side it is multigrid
 };
 
 /// Looks at the starting values, and at the fields after one cycle and after two. All have n x n
 /// values, row j outer.
 CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vector<float>& start,
                          const std::vector<float>& one, const std::vector<float>& two);
+
+/// The slip with which a cycle, built as the guide of step 16 does it, gives both these fields; not
+/// known if there is none. The first cycle begins with `start` if `from_start`, else with what the
+/// coarser levels find.
+Answer slip_of_cycles(int n, const std::vector<float>& start, const std::vector<float>& one,
+                      const std::vector<float>& two, bool from_start, const std::string& source);
 
 /// Names the cause of a wrong field, if one is known.
 Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient);

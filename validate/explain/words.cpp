@@ -26,7 +26,7 @@ const std::vector<TraitRow> kRows = {
     {kSwaps, "swaps", 10, kLast, "swap", TraitRow::kStep},
     {kChecks, "checks", 11, kLast, "check_every", TraitRow::kEither},
     {kCheckKernel, "check_kernel", 11, 11, "kCheck", TraitRow::kFile},
-    {kGraph, "graph", 11, 11, "cudaGraphLaunch", TraitRow::kFile},
+    {kGraph, "graph", 11, 11, "cudaGraph*", TraitRow::kFile},
     {kShuffles, "shuffles", 12, kLast, "__shfl*", TraitRow::kFile},
     {kPitch, "pitch", 12, kLast, "pitch*", TraitRow::kFile},
     {kPasses, "passes", 13, kLast, "level*", TraitRow::kFile},

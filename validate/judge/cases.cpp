@@ -124,7 +124,8 @@ std::vector<Case> cases_of_checks(const std::vector<Case>& cases, bool watched) 
       if (run.n != kLargestUsualN || !tried.insert({run.n, 0}).second) continue;
       for (const int n : kStripN) {
         run.n = n;
-        run.iterations = kPassIterations;
+        // One ends with a whole pass, the others with a sweep more.
+        run.iterations = kPassIterations - (n == kStripN[0] ? 1 : 0);
         more.push_back(run);
       }
       continue;
@@ -151,8 +152,9 @@ void lengthen_passes(int step, std::vector<Case>* cases) {
   if (step < kFirstPassStep) return;
   const auto is_probe = [](const Case& run) { return run.problem == lab::ProblemKind::kProbe; };
   for (Case& run : *cases) {
-    if (is_probe(run) && run.n < kLargestUsualN)
-      run.iterations = std::max(run.iterations, kPassIterations);
+    if (is_probe(run) && run.n < kLargestUsualN && run.iterations < kPassIterations - 1) {
+      run.iterations = kPassIterations;
+    }
   }
   std::stable_partition(cases->begin() + 1, cases->end(), [&](const Case& run) {
     return is_probe(run) && run.n == cases->front().n;

@@ -206,14 +206,12 @@ class CycleCheck {
     if (!one->residuals.empty()) look.before_first = one->residuals.back().value;
     if (!two->residuals.empty()) look.before_second = two->residuals.back().value;
     look.after_first = residual_of(one->field, n);
-    const auto left = [&](int points) {
-      const auto fall = falls_.find(points);
-      return fall != falls_.end() ? fall->second.left
-                                  : left_by_a_cycle(check_.program, points, check_.time_limit);
-    };
-    const bool others_are_right = !is_slow_ && right_.count(kFirstN) > 0;
-    look.powers_are_right = n != kPowerN && !others_are_right && left(kPowerN) <= kMostLeft &&
-                            left(n) > 1.5 * kMostLeft;
+    if (n > kLeastN) {  // there all slips look alike
+      const bool from_start = std::fabs(look.before_first / look.at_start - 1) < 1e-3;
+      const Answer slip =
+          slip_of_cycles(n, start, one->field, two->field, from_start, patient_.source);
+      if (slip.known()) return say(slip, {}, patient_);
+    }
     return diagnose_cycles(look, patient_);
   }
 
@@ -223,8 +221,10 @@ class CycleCheck {
     if (look_ends_) look_ends_();
     if (unwanted_ && *unwanted_) throw Decided();
     const bool small = run.n > kLeastN && run.n < kLeastMeasuredN && right_.count(kFirstN) > 0;
-    Diagnosis diagnosis;
-    if (!small) diagnosis = diagnose(run.n == kLeastN ? run.n : looked_at(run.n), error);
+    // Where no level is right for an even number of points, say, a larger grid shows it.
+    const int n = small ? kFirstN : run.n == kLeastN ? run.n : looked_at(run.n);
+    Diagnosis diagnosis = diagnose(n, error);
+    if (small && diagnosis.rule() != "cycle_with_a_slip") diagnosis = {};
     const int right = right_.empty() ? run.n : *right_.rbegin();
     if (diagnosis.rule().empty() && (small || right < run.n)) {
       Answer answer(small ? "cycle_wrong_on_small_grids" : "cycle_wrong_on_large_grids");

@@ -33,6 +33,14 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       }
     }
   }
+  for (int j = 1; j < n - 1; ++j) {
+    for (const int i : {0, n - 1}) {
+      const std::size_t k = static_cast<std::size_t>(j) * n + i;
+      const double south = after[k] - before[k - n], north = after[k] - before[k + n];
+      sweep.kept_against_south += south * south;
+      sweep.kept_against_north += north * north;
+    }
+  }
   for (std::size_t k = 0; k < after.size(); ++k) {
     const float four_times = after[k] - 4 * before[k];
     sweep.against_four_times += static_cast<double>(four_times) * four_times;

@@ -20,6 +20,8 @@ struct Sweep {
   double against_hidden = 0;           ///< squared changes against what the new field held before
   double against_four_times = 0;       ///< changes against 4 times the old value, boundary included
   std::array<double, 9> against = {};  ///< changes against each point from (i-1, j-1) to (i+1, j+1)
+  /// The same of the boundary's columns, which keep their values, against (i, j-1) and (i, j+1).
+  double kept_against_south = 0, kept_against_north = 0;
 
   double found_sum(int n) const { return found * found * n * n; }
   double square(int n, int i, int j) const {

@@ -151,14 +151,18 @@ TEST(FindingTest, where_a_program_was_that_did_not_end) {
 }
 
 TEST(FindingTest, a_kernel_that_still_has_the_loops_over_all_points) {
-  const auto said = [](const std::string& outer, const std::string& inner) {
-    return said_of(report("endless_kernel", 2),
+  const auto said = [](const std::string& outer, const std::string& inner,
+                       const char* kind = "endless_kernel") {
+    return said_of(report(kind, 2),
                    "__global__ void march(float* f_new, const float* f_old, int n) {\n"
                    "  for (int j = " +
                        outer + "; ++j) {\n    for (int i = " + inner +
                        "; ++i) f_new[i] = f_old[j];\n  }\n}\n");
   };
   EXPECT_SAYS("march still has the loops over all points", said("1; j < n - 1", "0; i < n"));
+  // Where the look saw only launches that take too long, the file says the same.
+  EXPECT_SAYS("march still has the loops over all points",
+              said("1; j < n - 1", "0; i < n", "endless_launches"));
   // Loops over levels, or over the rows of a ring, are none.
   EXPECT_SAYS("a loop of the kernel around line 2 never ends",
               said("0; j < kLevels", "0; i < kRing - 1"));

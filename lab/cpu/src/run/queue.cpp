@@ -53,6 +53,7 @@ struct Capture {
 struct Stream {
   Origin origin = {};
   bool blocking = true;  // the default stream waits for it, and it for the default stream
+  bool destroyed = false;
   std::shared_ptr<Work> last = {};
   std::shared_ptr<Capture> capture = {};          // it goes on
   std::set<std::shared_ptr<Work>> captured = {};  // in it: what the stream's next work comes after
@@ -219,7 +220,8 @@ cudaError_t refuse_while_capturing(const char* call) {
 }
 
 bool is_stream(cudaStream_t stream) {
-  return !stream || std::find(streams.begin(), streams.end(), stream) != streams.end();
+  return !stream ||
+         (std::find(streams.begin(), streams.end(), stream) != streams.end() && !stream->destroyed);
 }
 
 cudaError_t not_a_stream() {
@@ -285,7 +287,9 @@ void wait_for_stream(cudaStream_t stream) {
 
 std::vector<Origin> live_handles() {
   std::vector<Origin> live;
-  for (const Stream* stream : streams) live.push_back(stream->origin);
+  for (const Stream* stream : streams) {
+    if (!stream->destroyed) live.push_back(stream->origin);
+  }
   for (const Event* event : events) live.push_back(event->origin);
   for (const Graph* graph : graphs) {
     if (graph->destroyed_at.line == 0) live.push_back(graph->origin);
@@ -355,9 +359,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (!stream || !is_stream(stream)) return not_a_stream();
-  if (auto e = cudaStreamSynchronize(stream)) return e;
-  std::erase(streams, stream);
-  delete stream;
+  if (auto e = refuse_while_capturing("cudaStreamDestroy")) return e;
+  stream->destroyed = true;  // what it was given goes on, and nothing waits for it here
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {

@@ -1,7 +1,11 @@
 // Causes that predict the whole field, iteration after iteration.
 
+#include <regex>
+#include <string>
+
 #include "explain/looks/field_look.h"
 #include "explain/mistakes/families.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {
@@ -50,6 +54,26 @@ Field axes_exchanged(const FieldLook& look, int k) {
   return transposed(look.sweeps.after(k), look.n);
 }
 
+Field copied_with_axes_exchanged(const FieldLook& look, int k) {
+  Field field = look.start_old;
+  for (int made = 0; made < k; ++made) {
+    Field next = look.start_new;  // whose boundary stays
+    const Field swept = Sweeps(look.n, field).after(1);
+    look.all_of(look.interior(), [&](int i, int j) {
+      next[static_cast<std::size_t>(j) * look.n + i] = look.at(swept, i, j);
+      return true;
+    });
+    field = transposed(next, look.n);
+  }
+  return field;
+}
+
+/// The result, or each copy, has i and j exchanged.
+Answer transposes(const FieldLook& look) {
+  if (predicts(look, axes_exchanged)) return Answer(true);
+  return Answer(predicts(look, copied_with_axes_exchanged)).with("each_copy", true);
+}
+
 /// The first iteration makes several sweeps.
 Answer several_sweeps(const FieldLook& look) {
   constexpr int kMost = 64;
@@ -83,6 +107,20 @@ Answer rest_is_dropped(const FieldLook& look) {
   return {};
 }
 
+/// Whether a function of the host assigns to a pointer that it was given by value, and so changes
+/// nothing but its own copy of it.
+bool exchanges_its_own_pointers(const std::string& source) {
+  static const std::regex pointer(R"((?:float|double)\*(\w+)[,)])");
+  for (const Function& function : functions_in(source)) {
+    const std::string code = code_of(function, source), head = code.substr(0, code.find('{'));
+    for (std::sregex_iterator at(head.begin(), head.end(), pointer), end; at != end; ++at) {
+      const std::regex assigned("[;{}]" + (*at)[1].str() + "=");
+      if (!function.is_kernel && std::regex_search(code, assigned)) return true;
+    }
+  }
+  return false;
+}
+
 /// Each iteration does the same: the field never changes at all, or is always that of one sweep.
 Answer stands_still(const FieldLook& look) {
   if (!predicts(look, old_start) && !predicts(look, first_sweep)) return {};
@@ -95,7 +133,8 @@ Answer stands_still(const FieldLook& look) {
   return Answer("new_field_never_becomes_old")
       .with("odd", two_at_once_are_right(look))
       .with("by_bytes", look.has(kMemcpy) && !look.words.launches_copy())
-      .with("swap", look.evidence.patient.names.count("swap") > 0);
+      .with("swap", look.evidence.patient.names.count("swap") > 0 ||
+                        exchanges_its_own_pointers(look.evidence.source));
 }
 
 /// The sweep writes nothing: the copy brings the starting values of the other field.
@@ -183,8 +222,9 @@ const Family kHistoryMistakes = {
     {"fields_swapped_and_not_swept", Strength::kHistory, with(kSwaps), of_field<history_of_two<starts_in_turn>>,
      "no sweep is performed at all, or none has ended when its result is used: the fields change roles, and keep "
      "their starting values",
-     {"{?graph|what stands between cudaStreamBeginCapture and cudaStreamEndCapture: the sweeps of a pass have to be "
-      "launched there, into the stream that is captured; or }{never_launched}; and how many sweeps {host} performs: as "
+     {"{?graph|whether every pass launches a graph, also the one in which it is captured: what stands between "
+      "cudaStreamBeginCapture and cudaStreamEndCapture does not run until cudaGraphLaunch; and whether the sweeps of a "
+      "pass stand there, and go into the stream that is captured; or }{never_launched}; and how many sweeps {host} performs: as "
       "many as it is asked for, even if it is only one"}},
     {"pass_of_a_constant", Strength::kHistory, with(kChecks), of_field<whole_pass>,
      "asked for one sweep (--check-every 1), a pass performs {each}: a constant is used instead of the number of "
@@ -197,12 +237,13 @@ const Family kHistoryMistakes = {
      "is launched first}",
      {"{?graph|whether graphs are launched in the order in which they were captured; and }the order in the loop of "
       "main: first {host}, then {?swaps|{handover}|copy_field}"}},
-    {"result_is_transposed", Strength::kHistory, kAnyProgram, of_field<history<axes_exchanged>>,
-     "the field is the correct one with i and j exchanged. Either the result is recorded that way, or the starting "
-     "values are set that way",
-     {"{?swaps|run.finish in main: it copies whole rows, from f_old + idx(0, j, n) on; and start(i, j) in "
+    {"result_is_transposed", Strength::kHistory, kAnyProgram, of_field<transposes>,
+     "{?each_copy|each copy exchanges i and j: point (i, j) of the old field gets the value of point (j, i) of the new "
+     "one|the field is the correct one with i and j exchanged. Either the result is recorded that way, or the starting "
+     "values are set that way}",
+     {"{?each_copy|the two indices in {copy}: a point has the same place in both fields|{?swaps|run.finish in main: it copies whole rows, from f_old + idx(0, j, n) on; and start(i, j) in "
       "initialize_field_kernel|run.finish(f_old, idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory "
-      "from i to i + 1, then from j to j + 1; and start(i, j) in initialize_field}"}},
+      "from i to i + 1, then from j to j + 1; and start(i, j) in initialize_field}}"}},
 };
 // clang-format on
 

@@ -200,7 +200,8 @@ const char* const kPointsOfThreads =
     "which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and threadIdx, and "
     "the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points to come)}{?twice"
     "| (two threads store the same point at line {twice})}; and the launch in {?by_sweep|{host}|copy_field}{?both| and "
-    "in copy_field}, its grid and block: x, for the columns, comes first";
+    "in copy_field}, its grid and block: x, for the columns, comes first (for a kernel with a single index there is "
+    "only x); and the n that it gives, which is also the length of a row";
 
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,

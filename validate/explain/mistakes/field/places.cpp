@@ -82,13 +82,16 @@ Answer some_exchanged(const FieldLook& look) {
 /// number of points. A row then has other points.
 Answer fewer_points(const FieldLook& look) {
   if (look.first != 1 || !look.points_differ()) return {};
+  const int n = look.n;
+  // Points per side; where the first one is in memory; and how many at the edge are left out.
+  const int kinds[][3] = {{n - 1, 0, 1}, {n - 2, 0, 1}, {n - 2, n + 1, 1}, {n - 2, n + 1, 0}};
   for (const bool columns : {false, true}) {  // which of them stand one after the other in memory
-    const auto stored = [&](const Field& f) { return columns ? transposed(f, look.n) : f; };
+    const auto stored = [&](const Field& f) { return columns ? transposed(f, n) : f; };
     const Field before = stored(look.before), found = stored(look.found);
-    for (const int m : {look.n - 1, look.n - 2}) {
+    for (const auto& [m, first, edge] : kinds) {
       Field made = stored(look.hidden);
-      for (int j = 1; j < m - 1; ++j) {
-        for (int k = j * m + 1; k < j * m + m - 1; ++k) {
+      for (int j = edge; j < m - edge; ++j) {
+        for (int k = first + j * m + edge; k < first + (j + 1) * m - edge; ++k) {
           made[k] = (before[k + 1] + before[k + m] + before[k - 1] + before[k - m]) / 4;
         }
       }
@@ -158,7 +161,8 @@ Answer shared_places(const FieldLook& look) {
   if (of_none > n) return Answer("rows_from_between_rows");
   if (of_none > 0 || examples.empty()) return {};
   return Answer("rows_in_the_place_of_others")
-      .with("rows", join(examples) + (count > 3 ? ", and so on" : ""));
+      .with("rows", join(examples) + (count > 3 ? ", and so on" : ""))
+      .with("only_kept", look.inside.count() == 0);
 }
 
 /// Whether the blocks compute what belongs to points farther and farther away: what they load lies
@@ -242,11 +246,14 @@ const Family kPlaceMistakes = {
      {"{?tile|the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y "
       "first|threadIdx.x and threadIdx.y in {sweep}: x belongs to i, y to j, in every index}"}},
     {"rows_in_the_place_of_others", Strength::kModel, with(kStrips), of_field<shared_places>,
-     "rows are in the wrong place, as the boundary's points in them show: {rows}",
-     {"{?passes|the row that is stored: each level is one row behind the previous one, so row y - kSweeps comes out of "
+     "{?only_kept|only points that keep their values are wrong, and have those of other rows: {rows}|rows are in the "
+     "wrong place, as the boundary's points in them show: {rows}}",
+     {"{?only_kept|what these points get: the row's own old values, taken before the sweep puts the next row in its "
+      "place}", "{?only_kept||{?passes|the row that is stored: each level is one row behind the previous one, so row y - kSweeps comes out of "
       "the last of kSweeps levels; and the row that is fetched: one row further in each round|the rows that a warp "
       "loads ahead: which one each load brings, which one it becomes (north, when its turn comes), and that none is "
-      "loaded twice or left out}", "whether what is stored in row j was computed with row j as the centre"}},
+      "loaded twice or left out}}", "{?!only_kept|whether what is stored in row j was computed with row j as the "
+      "centre}"}},
     {"rows_from_between_rows", Strength::kSymptom, with(kStrips), of_field<shared_places>,
      "the boundary's columns, which no sweep changes, are wrong in most rows, and hold no row's beginning or end: rows "
      "are loaded from elsewhere",

@@ -50,6 +50,13 @@ Answer host_access(const Found& found) {
   const Report& report = found.report;
   if (report.has("variable")) return found.answer("host_access_to_a_device_variable");
   const std::string code = code_at(found.source, report.line);
+  static const std::regex frees(R"((delete(?:\[\])?|\bfree)\(?(\w+))");
+  if (std::smatch freed; report.bytes > 0 && std::regex_search(code, freed, frees)) {
+    return found.answer("freed_by_another_call")
+        .with("call", freed.str(1))
+        .with("of_cuda", true)
+        .with("name", freed.str(2));
+  }
   if (report.place == "null") return null_pointer(found);
   if (report.place == "nowhere") {
     return found.answer("access_where_nothing_is").with("copy", says(code, "cudaMemcpy"));
@@ -166,7 +173,9 @@ Answer refused_call(const Found& found) {
       call.rfind("cudaMemcpy", 0) == 0 || call == "cudaFree" ? own_address(found) : "";
   if (!own.empty()) return no_gpu_memory(found, own);
   if (call == "cudaFree" && says(report.detail, "nothing was allocated")) {
-    return found.answer("freed_by_another_call").with("name", between(report.array, "(", ")"));
+    return found.answer("freed_by_another_call")
+        .with("call", call)
+        .with("name", between(report.array, "(", ")"));
   }
   if (report.kind != "direction" && report.kind != "host_memory") return {};
   if (last) return found.answer("something_was_refused");
@@ -338,9 +347,10 @@ const Family kCallMistakes = {
       "new, a vector and a variable of the host do not",
       "what is added to a field's pointer: a number of floats, as idx gives it, and not of bytes"}},
     {"freed_by_another_call", kForbidden, kAnyProgram, finding,
-     "line {line} gives cudaFree memory that no call of CUDA has given: {name}",
-     {"how {name} gets its memory: what new or malloc gives, delete[] or free takes back; and whether something is "
-      "assigned to {name} after cudaMallocManaged (or cudaMalloc)"}},
+     "line {line} gives {call} memory that {?of_cuda|a|no} call of CUDA has given: {name}",
+     {"how {name} gets its memory: what new or malloc gives, delete[] or free takes back; what cudaMallocManaged (or "
+      "cudaMalloc) gives, cudaFree; each once{?!of_cuda|; and whether something is assigned to {name} after "
+      "cudaMallocManaged (or cudaMalloc)}"}},
     {"pointer_is_moved_by_bytes", kForbidden, kAnyProgram, finding,
      "line {line} moves a pointer to floats by a number of bytes: {pointer}",
      {"what is added to that pointer: a number of floats, as idx gives it, without sizeof(float). Only the number of "

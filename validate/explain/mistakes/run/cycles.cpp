@@ -7,6 +7,8 @@ namespace validate {
 
 // clang-format off
 const Family kCycleMistakes = {
+    {"cycle_with_a_slip", Strength::kModel, kAnyProgram, nullptr,
+     "{cause}: a cycle that does just this gives every point of the field after one cycle and after two", {"{where}"}},
     {"cycle_changes_the_boundary", Strength::kShape, kAnyProgram, nullptr,
      "a cycle changes the boundary, whose values are given: point ({i}, {j}) is the first",
      {"the points that the correction is added to, and those that the start interpolates from a coarser level: 1 to "
@@ -24,12 +26,6 @@ const Family kCycleMistakes = {
      "with the field that the first one has left",
      {"what sets u in the loop, beside the correction: the start from the coarser levels is made once, before the "
       "first cycle; made again, it overwrites what the cycles have found"}},
-    {"cycle_right_for_powers_alone", Strength::kShape, kAnyProgram, nullptr,
-     "at n = 129 it is right, and at n = {n} wrong. With 2^k + 1 points per side each coarse point is on a fine one, "
-     "on all levels. With an even number the coarser grid has n / 2 + 1 points over the same square, most of them "
-     "between two fine ones",
-     {"where a point is in the other grid: at i * (m - 1) / (n - 1), with weights from that place; not at 2 * i or "
-      "i / 2", "how many fine points give a share to a coarse one: up to four a side if n is even"}},
     {"cycle_wrong_on_large_grids", Strength::kShape, kAnyProgram, nullptr,
      "at n = {right} it is right, and at n = {n} wrong",
      {"a thread that computes several points, as many only on a large level: where its rows begin, and what it hands "
@@ -48,9 +44,6 @@ const Family kCycleMistakes = {
      "the loop ends after {made} of {asked} cycles, with the residual {residual}",
      {"whether the sum is set to 0 before each cycle: a residual that is not a number ends the loop",
       "the loop's condition: --iterations K asks for K cycles, whatever the residual is"}},
-    {"cycle_exchanges_axes", Strength::kShape, kAnyProgram, nullptr,
-     "the coarser levels' correction comes with i and j exchanged",
-     {"the order of i and j where a coarse field is read or written: idx(i, j, m) has i first"}},
     {"only_sweeps", Strength::kShape, kAnyProgram, nullptr,
      "no coarser level changes the field: a cycle multiplies each wave of the error by {factor}, as sweeps on the "
      "finest level do",
@@ -77,17 +70,11 @@ const Family kCycleMistakes = {
      "what the coarser levels find counts {scale} times, as the smoothest errors show",
      {"{?negative|the signs: r is east + north + west + south - 4 u, and what it gives is added|whether the coarse "
       "defect is that after the first sweep: what the sweep has corrected is not to be corrected again}",
-      "{?negative||the weights of the interpolation, which sum up to 1: which coarse point is west of a fine one, and "
-      "which weight belongs to it}",
+      "{?negative||the weights of the interpolation, which sum up to 1: where a fine point lies on the coarser level "
+      "(point i at i * (m - 1) / (n - 1), so the last one at m - 1), and which weight belongs to the coarse point west "
+      "of it}",
       "whether a correction is added twice, or to that of the cycle before: e of every level begins with 0 in "
       "each cycle"}},
-    {"cycle_keeps_what_the_last_one_left", Strength::kShape, kAnyProgram, nullptr,
-     "the first cycle leaves {first} of the smoothest errors, as a right one does, and the second one {second} times "
-     "what it begins with: it goes on with something that the first one has left behind",
-     {"whether e of every level is set to 0 in each cycle, before the first sweep, also where e is swapped with "
-      "another array",
-      "whether r of every coarser level is set in each cycle: where shares are added to it (atomicAdd, +=), it has to "
-      "be set to 0 before"}},
     {"rough_errors_become_smooth", Strength::kShape, kAnyProgram, nullptr,
      "the first cycle makes the smoothest errors {times} times as large, by others: a coarser level takes rough "
      "errors, which change sign from point to point, for smooth ones",

@@ -48,6 +48,7 @@ Answer outside(const Found& found) {
   const bool strips = found.words.has(kStrips), tile = found.words.has(kTile);
   Answer answer = found.answer("access_outside_of_an_array");
   answer.with("kernel", kernel)
+      .with("copies", copies)
       .with("what", found.report.access + " " + found.finding.where())
       .with("named", array == "row" ? "the array row" : array)  // it is a word, too
       .with("sweeps", sweeps)
@@ -471,7 +472,7 @@ const Family kFindingMistakes = {
      {"{?pitch_bytes|idx, and all that uses a pitch: cudaMallocPitch gives it in bytes, and a float has sizeof(float) "
       "of them}",
       "the index at line {line}{?!indexed|, or at a line before it whose value is used there,}{?array| of {array}}"
-      "{?sweeps|, and the n that {kernel} is given|, and where the `if` or "
+      "{?sweeps or copies|, and the n that {kernel} is given}{?!sweeps|, and where the `if` or "
       "the loop around it ends}",
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included (the "
       "index of a float4* counts fours); and the rows that a warp loads, none of them beyond 0 and n - 1: "
@@ -488,6 +489,9 @@ const Family kFindingMistakes = {
      {"{?async|{?ring|{rows_arrive}; and the place where a row is loaded: the one of the row that was used last|what "
       "waits for the copies before the tile is read: __pipeline_commit(), __pipeline_wait_prior(0), and "
       "then __syncthreads()}|{tile_loads}}",
+      "{?!async|which point of the grid an entry is loaded from: blockIdx times the number of points that a block has "
+      "(without the halo), plus the entry's own column or row, less 1; and the `if` there, which leaves out only "
+      "points beyond the grid}",
       "{?!async|the index at line {line}: whether {entry} is the entry that is meant there; and the `if` "
       "around it: only threads that have a point (in a sweep, of the interior: 1 to n - 2)}"}},
     {"shared_sum_is_not_set", kHarmless, kAnyProgram, finding,
@@ -556,8 +560,8 @@ const Family kFindingMistakes = {
      {"what {?one_line|line {line} is|the two lines are} meant to access: a sweep reads one field and writes the "
       "other, and these are two arguments of the launch, whose memory does not overlap",
       "{?whole_grid|if one kernel makes several sweeps: grid.sync() between them, because __syncthreads() orders the "
-      "threads of one block only|{?one_block|if they are meant to access the same place: __syncthreads() in between, "
-      "as both threads are of one block|that no barrier inside a kernel orders threads of different blocks}}"}},
+      "threads of one block only|{?one_block|if they are meant to access the same place, and no other block does: "
+      "__syncthreads() in between, as both threads are of one block|that no barrier inside a kernel orders threads of different blocks}}"}},
     {"sum_is_overwritten", kHarmless, kAnyProgram, finding,
      "{?field_is_right|the field is right; the residual is not: }line {line} {?zero|sets to 0|overwrites} what other "
      "threads have added to (line {adds}). Which of them comes first is not determined",

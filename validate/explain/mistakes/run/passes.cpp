@@ -255,8 +255,8 @@ const Family kPassMistakes = {
       "{?field|{?passes|what a pass does between its first and its last sweep: the boundary keeps its values after "
       "each, each is one row behind the previous one, and a strip loses a column at each end; and the factor by which "
       "a pass multiplies at its end}}",
-      "which sweep's changes are in the sum (only the last one's), and the sweeps that are left at the end, fewer than "
-      "a pass has"}},
+      "which sweep's changes are in the sum (only the last one's, whether it ends a whole pass or is one of those that "
+      "are left over), and the sweeps that are left at the end, fewer than a pass has"}},
 };
 // clang-format on
 

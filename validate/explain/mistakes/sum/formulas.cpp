@@ -55,10 +55,18 @@ Answer other_formula(const SumLook& look) {
 
 /// The change of a point against another point's old value.
 Answer other_point(const SumLook& look) {
+  constexpr int kSouth = 1, kNorth = 7;
   for (int p = 0; p < 9; ++p) {
-    if (p != 4 && look.sum_explained([&](const Sweep& s) { return s.against[p]; })) {
+    const auto kept = [p](const Sweep& s) {
+      return p == kSouth ? s.kept_against_south : p == kNorth ? s.kept_against_north : 0;
+    };
+    if (p == 4) continue;
+    // Where lanes have several columns, the boundary's add their change, too, which should be 0.
+    if (look.sum_explained([&](const Sweep& s) { return s.against[p]; }) ||
+        look.sum_explained([&](const Sweep& s) { return s.against[p] + kept(s); })) {
       return Answer("change_against_another_point")
-          .with("point", point_from_here(p % 3 - 1, p / 3 - 1));
+          .with("point", point_from_here(p % 3 - 1, p / 3 - 1))
+          .with("rows_move", look.has(kStrips) && (p == kSouth || p == kNorth));
     }
   }
   return {};
@@ -149,7 +157,7 @@ const Family kFormulaMistakes = {
      {"{change_line}: value minus the old field's point"}},
     {"change_against_another_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
      "the field is right, but the change is computed from the old value of point {point}, not of the point itself",
-     {"{change_line}"}},
+     {"{change_line}{?rows_move|; and whether the old value is taken before the rows move on by one}"}},
     {"each_rank_takes_the_root", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
      "the field is right; the residual is not: each rank takes the root of its own sum, and these roots are added "
      "up. The sums have to be added first, and then one root is taken",

@@ -1,0 +1,298 @@
+// Cycles with one slip, which are performed: one that gives every point of the field is the cause.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "explain/cycles.h"
+#include "explain/looks/fields.h"
+#include "explain/mistakes/families.h"
+#include "source/source_code.h"
+
+namespace validate {
+namespace {
+
+/// A cycle as the guide of step 16 builds it (solutions/16_multigrid), but for what is said here.
+struct Slip {
+  const char* cause;
+  const char* where;
+  double before = 1.39, after = 0.56;     // how far the sweeps go
+  double shares = 1;                      // what the coarse r is multiplied by
+  bool left_by_sweep = true;              // the coarse r is made of what the first sweep leaves
+  double first_e = 1, r = 1, coarse = 1;  // what counts in the second sweep, and how often
+  bool around_have_coarse = true;         // the four neighbours have the coarse correction in them
+  double own = 1;                         // of the value with which a point enters that sweep
+  double keep_u = 1, add = 1;             // u = keep_u * u + add * correction
+  double keep_e = 0, keep_r = 0;          // what stays on a coarser level from the cycle before
+  double last = 0.25;                     // times r: the correction on the last level
+  bool up_from_the_finest = false;        // each level is corrected before the coarser one
+  bool points_round_up = false;           // the next level has (n + 1) / 2 points
+  bool of_its_points = false;  // and i lies at i * (m - 1) / (n - 1), not i * (n / 2) / (n - 1)
+  int longer = 0;              // point i lies at i * (m - 1) / (n - 1 + longer)
+  bool half_down = false, half_up = false;  // it lies at i / 2, where shares are taken, or values
+  bool linear = true;                       // the interpolation
+  bool parts_exchanged = false, axes_exchanged = false;
+};
+
+Slip row(const char* cause, const char* where, void (*make)(Slip*)) {
+  Slip slip;
+  slip.cause = cause, slip.where = where;
+  make(&slip);
+  return slip;
+}
+
+// clang-format off
+const char* const kSecondSweep =
+    "the second sweep: a point moves 0.56 times the way from its own e to (the four e around it + r) / 4; and each of "
+    "these e is the first sweep's, omega / 4 * r, plus the coarse e, interpolated there";
+
+const char* const kPlace =
+    "where point i lies on the coarser level: at i * (m - 1) / (n - 1), in double, and not at i / 2; so up to 4 x 4 "
+    "fine points have a share in a coarse one";
+
+const Slip kSlips[] = {
+    row("each level's correction is a quarter of what it should be",
+        "the weights that make the coarse r: those of one coarse point sum up to (coarse distance / fine distance)^2, "
+        "4 for odd n, because a defect has the square of the distance in it",
+        [](Slip* s) { s->shares = 0.25; }),
+    row("the coarse r has the wrong sign, so that its correction is subtracted",
+        "the signs: what the first sweep leaves is r - (4 e - its four neighbours), and what the coarser level finds "
+        "is added", [](Slip* s) { s->shares = -1; }),
+    row("the coarse r is made of the defect before the first sweep, so that both correct the same",
+        "what restrict_kernel gathers: r - (4 e - the neighbours' e), with the first sweep's e = omega / 4 * r",
+        [](Slip* s) { s->left_by_sweep = false; }),
+    row("the correction takes the place of u", "where the finest level stores its result: it is added to u",
+        [](Slip* s) { s->keep_u = 0; }),
+    row("the correction is subtracted from u", "where the finest level stores its result: it is added to u",
+        [](Slip* s) { s->add = -1; }),
+    row("the correction is added to u twice", "where the finest level stores its result, and which threads do it",
+        [](Slip* s) { s->add = 2; }),
+    row("the second sweep has no r in it", kSecondSweep, [](Slip* s) { s->r = 0; }),
+    row("r counts four times in the second sweep", kSecondSweep, [](Slip* s) { s->r = 4; }),
+    row("r has the wrong sign in the second sweep", kSecondSweep, [](Slip* s) { s->r = -1; }),
+    row("the second sweep takes the coarse correction at the point itself, but not at its four neighbours",
+         kSecondSweep, [](Slip* s) { s->around_have_coarse = false; }),
+    row("the second sweep begins with the coarse correction alone, without the first sweep's", kSecondSweep,
+        [](Slip* s) { s->first_e = 0; }),
+    row("the first sweep's correction counts four times in the second sweep: it is omega / 4 * r", kSecondSweep,
+        [](Slip* s) { s->first_e = 4; }),
+    row("the coarse correction counts twice", kSecondSweep, [](Slip* s) { s->coarse = 2; }),
+    row("the second sweep gives only what it changes, without the value with which a point enters it", kSecondSweep,
+        [](Slip* s) { s->own = 0; }),
+    row("there is no second sweep", kSecondSweep, [](Slip* s) { s->after = 0; }),
+    row("both sweeps have the factor 1.39", "the second sweep's factor: kOmegaAfter", [](Slip* s) { s->after = 1.39; }),
+    row("both sweeps have the factor 1, which keeps the roughest errors", "kOmegaBefore and kOmegaAfter, in both "
+        "sweeps", [](Slip* s) { s->before = s->after = 1; }),
+    row("the last level's correction is 0", "how far the loop down goes: the last level, of 3 points per side, gets "
+        "an r, too; and its correction there, r / 4", [](Slip* s) { s->last = 0; }),
+    row("on the way up each level is corrected before the coarser one, whose correction it needs",
+        "the loop up: from the last level but one back to the finest", [](Slip* s) { s->up_from_the_finest = true; }),
+    row("the levels have n, (n + 1) / 2, ... points per side: with an even number, one too few",
+        "the next level's points: n / 2 + 1", [](Slip* s) { s->points_round_up = true; }),
+    row("the levels have n, (n + 1) / 2, ... points per side: with an even number, one too few",
+        "the next level's points: n / 2 + 1",
+        [](Slip* s) { s->points_round_up = s->of_its_points = true; }),
+    row("each coarse point is taken to lie on every second fine one, which is so for 2^k + 1 points per side only",
+        kPlace, [](Slip* s) { s->half_down = s->half_up = true; }),
+    row("where the coarse r is made, each coarse point is taken to lie on every second fine one, which is so for "
+        "2^k + 1 points per side only",
+        kPlace, [](Slip* s) { s->half_down = true; }),
+    row("the interpolation takes each coarse point to lie on every second fine one, which is so for 2^k + 1 points per "
+        "side only",
+        kPlace, [](Slip* s) { s->half_up = true; }),
+    row("the last coarse point does not lie on the last fine one",
+        "where point i lies on the coarser level: at i * (m - 1) / (n - 1), in double; so point n - 1 lies at m - 1",
+        [](Slip* s) { s->longer = 1; }),
+    row("the interpolation takes one coarse point's value as it is", "interpolated(): linear between the four coarse "
+        "points around, with the parts that remain of i * ratio and j * ratio; they are no integers",
+        [](Slip* s) { s->linear = false; }),
+    row("i and j are exchanged in the coarse correction", "the order of i and j where a coarse field is read or "
+        "written: idx(i, j, m) has i first", [](Slip* s) { s->axes_exchanged = true; }),
+    row("a coarser level's correction is added to that of the cycle before",
+        "whether e of every level is set anew in each cycle", [](Slip* s) { s->keep_e = 1; }),
+    row("what makes the coarse r is added to the r of the cycle before",
+        "whether r of every coarser level is set anew in each cycle: where shares are added to it (atomicAdd, +=), it "
+        "has to be set to 0 before", [](Slip* s) { s->keep_r = 1; }),
+    row("the parts along x and y are exchanged in the interpolation", "interpolated(): the part of i * ratio is for "
+        "the step from west to east, that of j * ratio for the one from south to north",
+        [](Slip* s) { s->parts_exchanged = true; }),
+};
+// clang-format on
+
+using Doubles = std::vector<double>;
+
+struct Grid {
+  int n;
+  Doubles u, r, e;
+  double& at(Doubles* field, int i, int j) { return (*field)[std::size_t(j) * n + i]; }
+  double around(const Doubles& f, int i, int j) const {
+    const double* p = &f[std::size_t(j) * n + i];
+    return p[1] + p[-1] + p[n] + p[-n];
+  }
+  template <class Work>
+  void inside(Work work) const {
+    all(1, work);
+  }
+  template <class Work>
+  void all(int first, Work work) const {
+    for (int j = first; j < n - first; ++j) {
+      for (int i = first; i < n - first; ++i) work(i, j);
+    }
+  }
+};
+
+class Cycles {
+ public:
+  /// `boundary`: the coarse correction is interpolated there, too. It is 0, if all is right.
+  Cycles(const Slip& slip, int n, const std::vector<float>& start, bool boundary)
+      : slip_(slip), boundary_(boundary) {
+    for (int m = n; m >= 3; m = slip.points_round_up ? (m + 1) / 2 : m / 2 + 1) {
+      const Doubles zeros(std::size_t(m) * m);
+      grids_.push_back({m, zeros, zeros, zeros});
+    }
+    grids_[0].u.assign(start.begin(), start.end());
+  }
+
+  /// Solves on the coarser levels first, as stage 8 does.
+  void begin(int cycles) {
+    const int last = int(grids_.size()) - 1;
+    for (int k = 1; k <= last; ++k) interpolate(&grids_[k], grids_[k - 1], true);
+    for (int k = last; k > 0; --k) {
+      for (int c = 0; c < cycles; ++c) make(k);
+      interpolate(&grids_[k - 1], grids_[k], false);
+    }
+  }
+
+  void make(int top = 0) {
+    const int last = int(grids_.size()) - 1;
+    Grid& first = grids_[top];
+    const Doubles e = first.e;  // on this level the correction goes to u
+    first.inside([&](int i, int j) {
+      first.at(&first.r, i, j) = first.around(first.u, i, j) - 4 * first.at(&first.u, i, j);
+    });
+    for (int k = top; k < last; ++k) restrict_to(&grids_[k], &grids_[k + 1]);
+    grids_[last].e[4] = slip_.last * grids_[last].r[4];
+    for (int k = 0; k < last - top; ++k) {
+      const int at = slip_.up_from_the_finest ? top + k : last - 1 - k;
+      correct(&grids_[at], grids_[at + 1], at == top ? 0 : slip_.keep_e);
+    }
+    first.inside([&](int i, int j) {
+      double& u = first.at(&first.u, i, j);
+      u = slip_.keep_u * u + slip_.add * first.at(&first.e, i, j);
+    });
+    first.e = e;
+  }
+
+  const Doubles& field() const { return grids_[0].u; }
+
+ private:
+  /// How far point i of `fine` is from the first coarse point, in coarse distances.
+  double place(int i, const Grid& fine, const Grid& coarse, bool half) const {
+    if (half) return 0.5 * i;
+    const double distances = slip_.of_its_points ? coarse.n - 1 : fine.n / 2;
+    return i * distances / (fine.n - 1 + slip_.longer);
+  }
+
+  static double between(const Doubles& f, int n, double x, double y, const Slip& slip) {
+    const int west = std::min(int(x), n - 2), south = std::min(int(y), n - 2);
+    double part_x = slip.linear ? x - west : 0, part_y = slip.linear ? y - south : 0;
+    if (slip.parts_exchanged) std::swap(part_x, part_y);
+    const double* at = &f[std::size_t(south) * n + west];
+    const double on_south = at[0] + part_x * (at[1] - at[0]);
+    return on_south + part_y * (at[n] + part_x * (at[n + 1] - at[n]) - on_south);
+  }
+
+  /// From any level to another, for the start, which has no slip.
+  static void interpolate(Grid* to, const Grid& from, bool boundary) {
+    const double ratio = (from.n - 1.0) / (to->n - 1);
+    for (int j = 0; j < to->n; ++j) {
+      for (int i = 0; i < to->n; ++i) {
+        const bool inside = i > 0 && i < to->n - 1 && j > 0 && j < to->n - 1;
+        if (inside == boundary) continue;
+        to->at(&to->u, i, j) = between(from.u, from.n, i * ratio, j * ratio, Slip());
+      }
+    }
+  }
+
+  void restrict_to(Grid* fine, Grid* coarse) {
+    for (double& r : coarse->r) r *= slip_.keep_r;
+    fine->inside([&](int i, int j) {
+      const double r = fine->at(&fine->r, i, j);
+      const double left = r + slip_.before * (fine->around(fine->r, i, j) / 4 - r);
+      const bool half = slip_.half_down;
+      const double x = place(i, *fine, *coarse, half), y = place(j, *fine, *coarse, half);
+      // A coarse point gathers from 4 x 4 fine ones.
+      const auto share = [fine](int at, double place, int c) {
+        const int k = at - (2 * c - 2 + fine->n % 2);
+        return k >= 0 && k < 4 ? std::max(0.0, 1 - std::fabs(place - c)) : 0;
+      };
+      for (int b = int(y); b <= int(y) + 1; ++b) {
+        for (int a = int(x); a <= int(x) + 1; ++a) {
+          if (std::min(a, b) < 1 || std::max(a, b) >= coarse->n - 1) continue;
+          coarse->at(&coarse->r, a, b) +=
+              slip_.shares * share(i, x, a) * share(j, y, b) * (slip_.left_by_sweep ? left : r);
+        }
+      }
+    });
+  }
+
+  /// `keep`: how much of the level's correction of the cycle before stays.
+  void correct(Grid* fine, const Grid& coarse, double keep) {
+    Doubles e(fine->e.size()), from_coarse(fine->e.size());
+    fine->all(boundary_ ? 0 : 1, [&](int i, int j) {
+      const double x = place(i, *fine, coarse, slip_.half_up);
+      const double y = place(j, *fine, coarse, slip_.half_up);
+      const bool turned = slip_.axes_exchanged;
+      const double c =
+          slip_.coarse * between(coarse.e, coarse.n, turned ? y : x, turned ? x : y, slip_);
+      fine->at(&from_coarse, i, j) = c;
+      fine->at(&e, i, j) = slip_.first_e * slip_.before / 4 * fine->at(&fine->r, i, j) + c;
+    });
+    fine->inside([&](int i, int j) {
+      const double own = fine->at(&e, i, j), r = slip_.r * fine->at(&fine->r, i, j);
+      const double others =
+          fine->around(e, i, j) - (slip_.around_have_coarse ? 0 : fine->around(from_coarse, i, j));
+      double& result = fine->at(&fine->e, i, j);
+      result = keep * result + slip_.own * own + slip_.after * ((others + r) / 4 - own);
+    });
+  }
+
+  const Slip& slip_;
+  const bool boundary_;
+  std::vector<Grid> grids_;
+};
+
+/// Whether all values are the same, as far as floats can tell that sum up differently.
+bool give(const Doubles& made, const std::vector<float>& found) {
+  double largest = 0, distance = 0;
+  for (std::size_t k = 0; k < made.size(); ++k) {
+    largest = std::max(largest, std::fabs(made[k]));
+    distance = std::max(distance, std::fabs(made[k] - found[k]));
+  }
+  return distance < 2e-5 * largest;
+}
+
+}  // namespace
+
+Answer slip_of_cycles(int n, const std::vector<float>& start, const std::vector<float>& one,
+                      const std::vector<float>& two, bool from_start, const std::string& source) {
+  const double given = constant_in(source, "kStartCycles");
+  for (const Slip& slip : kSlips) {
+    for (const bool boundary : {true, false}) {
+      Cycles cycles(slip, n, start, boundary);
+      if (!from_start) cycles.begin(given > 0 ? int(given) : 2);
+      cycles.make();
+      if (!give(cycles.field(), one)) continue;
+      cycles.make();
+      if (give(cycles.field(), two)) {
+        return Answer("cycle_with_a_slip").with("cause", slip.cause).with("where", slip.where);
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace validate
