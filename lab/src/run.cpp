@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-#include <cuda_on_cpu/available_memory.h>
+#include <cuda_on_cpu/machine.h>
 #include <cuda_on_cpu/program.h>
 
 namespace lab {

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# How large the runs are in which every access is looked at, which takes time: for check.sh, and for the tests
-# that judge as it does. Source it.
+# How large the runs are in which every access is looked at, which takes time: for check.sh and puzzle.sh,
+# and for the tests that judge as they do. Source it.
 
 # read_look NUMBER RANKS: the number of a step, and 1 if several ranks run it: sets look_points (points per side,
 # separated by commas) and look_sweeps.

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # its variables are those of lib.sh and of own.sh
-# A CUDA program that is not the lab's: its files, and how it is built. For own.sh, which sources it after lib.sh.
+# A CUDA program that is not the lab's: its files, and how it is built. For own.sh and puzzle.sh, which source it after lib.sh.
 
 # read_own_files VERB: sets own_files to the absolute paths of $FILE or $FILES, own_folder to the folder of the first,
 # own_name to how messages call the program, and own_includes to the folders that $INCLUDE names.

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Prints a step's exercise as it was handed out. `make diff`, `make reset`, `make progress` and `make handout`
-# ask it.
+# Prints a step's exercise as it was handed out. `make check`, `diff`, `reset`, `progress` and `handout` ask it.
 #
 #   start.sh NN          the text; of a kernel of the clinic: start.sh clinic/transpose
 #   start.sh --unchanged NN...

@@ -97,7 +97,7 @@ read_ranks() {
 has_ranks() { grep -qs '^[^/]*lab::Ranks ' "$@"; }
 
 # ranks_of_run: sets ranks to how many ranks a run of source_file has: $RANKS, or one for each GPU, or with the CPU in
-# their place two. Empty where the program is of one process. After choose_backend.
+# their place two. Empty where the program is of one process.
 ranks_of_run() {
   ranks=""
   if ! ((step_ranks)); then return; fi

@@ -7,8 +7,8 @@
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N,N,...                  sizes to run at (default: 33 to 3072, as the step needs)
 #   RANKS=R,R,...              how many ranks the jobs of a step for several GPUs have (default: 1,2,3,4)
-#   TIME_LIMIT=S               seconds for one run of the program (default 300; 120 if the CPU runs the kernels). One that
-#                              computes far longer than smaller grids let expect is ended sooner
+#   TIME_LIMIT=S               seconds for one run of the program (default 300; 120 if the CPU runs the kernels and N is not
+#                              given). One that computes far longer than smaller grids let expect is ended sooner
 #   BACKEND=gpu|cpu            where the kernels run (default: the GPU, and the CPU also looks at every access;
 #                              or only the CPU, if there is no GPU)
 #   RACES=1                    on the CPU: look at every access of every thread, for races, for accesses

@@ -35,7 +35,9 @@ read_ranks
 ready_profiler ncu
 
 # The sections that this step's questions are about; and which kernels.
-sections=() regex="jacobi_sweep|jacobi_pass" launches=1 # a pass is several sweeps, from step 13 on
+sections=() regex="jacobi_sweep|jacobi_pass" launches=1 skipped=5 # a pass is several sweeps, from step 13 on
+# Before the finest grid a start works on coarser ones, each of which has two cycles or so.
+if [[ $step_number == 16 ]]; then regex+="|defect_kernel" skipped=60; fi
 while IFS=$'\t' read -r kernel what; do
   sections+=(--section "$what")
   if [[ $kernel == copy ]]; then regex="jacobi_sweep|copy_field" launches=2; fi # they take turns
@@ -53,7 +55,7 @@ profile() {
   metrics=$(labtool profile_tables metrics)
   say "$2 $1, n = $n, ${one_rank:+one rank, }under ncu $tool_version (set $set_name) ..."
   local command=("$tool_path" --set "$set_name" "${sections[@]}" "${options[@]}"
-    --kernel-name "regex:$regex" --launch-skip 5 --launch-count "$launches" -f -o "$work/$name")
+    --kernel-name "regex:$regex" --launch-skip "$skipped" --launch-count "$launches" -f -o "$work/$name")
   local of_program=("$program" --n "$n" --iterations "$iterations" --quiet)
   run_limited "$log" "${command[@]}" --metrics "$metrics" "${of_program[@]}" || status=$?
   if [[ ! -f $report ]] && grep -qi 'failed to find metric' "$log"; then
@@ -65,7 +67,7 @@ profile() {
   if grep -q 'No kernels were profiled' "$log" && [[ ! -f $report ]]; then
     explain_failure ncu "$log" # a cause with a name comes first
     if ((status <= 1)); then
-      die 1 "no launch of a kernel that matches '$regex' was seen after the first five: KERNEL=REGEX, ITERATIONS=K"
+      die 1 "no launch of a kernel that matches '$regex' was seen after the first $skipped: KERNEL=REGEX, ITERATIONS=K"
     fi
   fi
   judge_run ncu "$status" "$log" "$report" "$program"

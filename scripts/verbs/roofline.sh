@@ -16,6 +16,8 @@ if [[ -n ${STEP:-} ]]; then
   read_which
   [[ $step_source == *.cu ]] || die $exit_bad_usage "STEP=$STEP: $step has no kernels"
   ((!step_ranks)) || die $exit_bad_usage "STEP=$STEP: $step is a job of several ranks, which are not counted"
+  ((10#$step_number < 16)) ||
+    die $exit_bad_usage "STEP=$STEP: its cycles run on grids of many sizes; make ncu STEP=$STEP counts a kernel of the finest"
   need_source
   STEPS=$step_number targets=("${which}_$step")
 else

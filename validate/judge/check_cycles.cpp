@@ -439,9 +439,9 @@ class CycleCheck {
       if (fall.left > most_left) most_left = fall.left, most_left_n = n;
     }
     if (most_left <= 0) return;
-    verdict_.remarks.push_back(format("A cycle leaves %.3f of the error at n = %d%s.", most_left,
-                                      most_left_n,
-                                      right_.size() > 1 ? ", and less at the other sizes" : ""));
+    verdict_.remarks.push_back(
+        format("A cycle leaves %.3f of the error at n = %d%s.", most_left, most_left_n,
+               falls_.size() > 1 ? ", and less at the other sizes that were measured" : ""));
     if (most_left <= kMostLeft) return;
     verdict_.remarks.push_back(
         format("Correct, and not yet multigrid: that leaves at most %.1f, whatever n.", kMostLeft));

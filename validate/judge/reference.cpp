@@ -5,8 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include <sched.h>
-
+#include <cuda_on_cpu/machine.h>
 #include <lab/run.h>
 
 namespace validate {
@@ -33,12 +32,6 @@ void over_rows(int begin, int end, int n, int threads, Work work) {
 std::size_t points(int n) { return static_cast<std::size_t>(n) * n; }
 
 }  // namespace
-
-int usable_cores() {
-  cpu_set_t usable;
-  if (sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
 
 double sweep_row(float* __restrict__ out, const float* __restrict__ south,
                  const float* __restrict__ middle, const float* __restrict__ north, int n) {
@@ -69,7 +62,7 @@ double sweep_row(float* __restrict__ out, const float* __restrict__ south,
 
 Reference::Reference(int n, int threads)
     : n_(n),
-      threads_(threads > 0 ? threads : usable_cores()),
+      threads_(threads > 0 ? threads : cuda_on_cpu::usable_cores()),
       field_(unwritten_floats(points(n_))),
       next_(unwritten_floats(points(n_))),
       row_sums_(n_, 0.0) {}

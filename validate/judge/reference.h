@@ -30,9 +30,6 @@ inline int first_row(int n, int share, int count) {
   return static_cast<int>(static_cast<long long>(n) * share / count);
 }
 
-/// How many threads can run at once: one per processor that this process may use.
-int usable_cores();
-
 /// One row's update; returns the sum of its squared changes.
 double sweep_row(float* __restrict__ out, const float* __restrict__ south,
                  const float* __restrict__ middle, const float* __restrict__ north, int n);

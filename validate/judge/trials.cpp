@@ -6,6 +6,7 @@
 #include <system_error>
 #include <thread>
 
+#include <cuda_on_cpu/machine.h>
 #include <lab/problem.h>
 #include <lab/run.h>
 
@@ -20,6 +21,7 @@ void compare(const std::string& program, const Case& run, const std::string& dir
              const TimeLimit& time_limit, const std::atomic<bool>* unwanted, const Expected& right,
              Trial* trial) {
   const Record& record = trial->run.record;
+  if (static_cast<int>(right.residuals.size()) < run.iterations) return;  // unwanted by now
   trial->residuals = compare_residuals(right.residuals, record.residuals, run.n);
   const bool hashed = run.n >= kHashedRecordN, stopped_early = record.iterations < run.iterations;
   if (stopped_early && (hashed || record.iterations == 0)) return;
@@ -43,9 +45,7 @@ void compare(const std::string& program, const Case& run, const std::string& dir
 }
 
 /// How many trials are worth running at a time on this machine.
-std::size_t trials_at_a_time() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 3, 12);
-}
+std::size_t trials_at_a_time() { return std::clamp(cuda_on_cpu::usable_cores() / 2, 3, 12); }
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include <cuda_on_cpu/machine.h>
 #include <lab/problem.h>
 
 #include "judge/check_cycles.h"
@@ -54,7 +55,7 @@ void time_best(int n, Ladder* ladder) {
   }
   cpu.best = summarize(times);
   show_progress(format("all cores at n = %d ...", n));
-  cpu.threads = useful_threads(n, usable_cores());
+  cpu.threads = useful_threads(n, cuda_on_cpu::usable_cores());
   cpu.all_cores = time_if_right(sweep_on_threads(problem, cpu.threads, cpu.best.samples, sweeps),
                                 reference, residual);
 }

@@ -1,12 +1,12 @@
 #include "run/record.h"
 
-#include <cerrno>
-#include <climits>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 #include <sys/stat.h>
 
@@ -50,14 +50,9 @@ std::string member(const std::string& json, const std::string& key) {
 }
 
 bool read_int(const std::string& text, int* value) {
-  char* end = nullptr;
-  errno = 0;
-  const long long parsed = std::strtoll(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || errno != 0 || parsed < INT_MIN || parsed > INT_MAX) {
-    return false;
-  }
-  *value = static_cast<int>(parsed);
-  return true;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, *value);
+  return error == std::errc() && stopped == end;
 }
 
 /// run.json, into *record.

@@ -2,7 +2,8 @@
 
 #include <cstdlib>
 #include <string>
-#include <thread>
+
+#include <cuda_on_cpu/machine.h>
 
 #include "report.h"
 #include "watch/watcher.h"
@@ -34,8 +35,7 @@ Settings read_settings() {
   Settings settings;
   settings.order = read_order();
   if (!kWatched) {  // what is watched runs in one order, so that every report can be repeated
-    const unsigned cores = std::thread::hardware_concurrency();
-    settings.workers = read_number("LAB_CPU_WORKERS", 1, 1024, cores > 0 ? cores : 1);
+    settings.workers = read_number("LAB_CPU_WORKERS", 1, 1024, usable_cores());
   }
   settings.multiprocessors = read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4);
   settings.strict = read_number("LAB_CPU_STRICT", 0, 1, 0) == 1;

@@ -37,7 +37,7 @@ struct FailedCall {
 [[noreturn]] void fail(ExitCode code, const FailedCall& call, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/// The name that `fail` puts before its line; `parse_options` sets it.
+/// The name that `fail` puts before its line. Who reads the command line sets it.
 void set_program_name(const char* name);
 
 /// This process in its job, which may have others, its ranks (lab/ranks.h): how one of them ends

@@ -30,7 +30,8 @@ struct Halo {
 /// and a program that is started without it is a job of one rank. Rank 0 prints and writes for all.
 ///
 /// Whatever ends one rank ends them all, within seconds and with one line that names the rank: an
-/// error, a rank that dies, or one that others have awaited for LAB_EXCHANGE_SECONDS (20).
+/// error, a rank that dies, or one that others have awaited for LAB_EXCHANGE_SECONDS (20; on
+/// the CPU 600).
 class Ranks {
  public:
   /// Starts MPI.

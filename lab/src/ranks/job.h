@@ -69,10 +69,8 @@ constexpr int kTimesToStart = 6;
   (begin_waiting("the other ranks: not all have reached the start of the job", kTimesToStart), \
    MPI_CHECK(call), end_waiting())
 
-/// For a loop that waits and has polled this often: at first it burns time, which is soonest, and
-/// then it sleeps.
-void wait_a_moment(int polls);
-/// Waits in such a loop for one request. Returns what MPI_Test does.
+/// Waits for one request in a loop, which at first burns time, which is soonest, and then sleeps.
+/// Returns what MPI_Test does.
 int wait_politely(MPI_Request* request, MPI_Status* status);
 
 /// Waits for all of them; `what` is said where they take too long.

@@ -22,12 +22,10 @@ int send_rows(int n, const FetchRows& fetch) {
   std::vector<float> values;
   for (;;) {
     // Rank 0 may be busy with what it has, for long: no time limit.
-    int ask[2], there = 0;
+    int ask[2];
     MPI_Request request;
     MPI_CHECK(MPI_Irecv(ask, 2, MPI_INT, 0, kAskTag, MPI_COMM_WORLD, &request));
-    for (int polls = 0; !there; wait_a_moment(++polls)) {
-      MPI_CHECK(MPI_Test(&request, &there, MPI_STATUS_IGNORE));
-    }
+    MPI_CHECK(wait_politely(&request, MPI_STATUS_IGNORE));
     const auto [j, rows] = ask;
     if (j < 0) return rows;
     values.resize(static_cast<std::size_t>(rows) * n);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include <cuda_on_cpu/machine.h>
 #include <cuda_on_cpu/report.h>
 #include <lab/command_line.h>
 #include <lab/cuda_check.h>
@@ -145,8 +146,8 @@ Ranks::Ranks(int* argc, char*** argv, const char* step) : state_(std::make_uniqu
   }
   if (kOnCpu) {
     // The ranks share the cores.
-    const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    const std::string workers = std::to_string(std::max(1, cores / self.ranks_of_node));
+    const int workers_of_rank = std::max(1, cuda_on_cpu::usable_cores() / self.ranks_of_node);
+    const std::string workers = std::to_string(workers_of_rank);
     setenv("LAB_CPU_WORKERS", workers.c_str(), 0);
   }
 }

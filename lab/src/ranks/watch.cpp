@@ -189,6 +189,15 @@ std::vector<Peer> find_peers(MPI_Comm node) {
   return peers;
 }
 
+/// Between two polls of a loop that waits.
+void wait_a_moment(int polls) {
+  if (polls > (kOnCpu ? 100 : 20000)) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  } else if (kOnCpu || polls > 2000) {
+    std::this_thread::yield();
+  }
+}
+
 }  // namespace
 
 void set_time_limit(int seconds) { watch.seconds = seconds; }
@@ -205,14 +214,6 @@ void begin_waiting(std::string what, int times, const char* kind) {
 void end_waiting() {
   const std::lock_guard<std::mutex> lock(watch.mutex);
   watch.waits = false;
-}
-
-void wait_a_moment(int polls) {
-  if (polls > (kOnCpu ? 100 : 20000)) {
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-  } else if (kOnCpu || polls > 2000) {
-    std::this_thread::yield();
-  }
 }
 
 int wait_politely(MPI_Request* request, MPI_Status* status) {

@@ -5,6 +5,7 @@
 
 #include <sched.h>
 
+#include <cuda_on_cpu/machine.h>
 #include <gtest/gtest.h>
 #include <lab/problem.h>
 
@@ -70,14 +71,14 @@ TEST(AllCoresTest, a_small_grid_gets_few_threads) {
 TEST(AllCoresTest, counts_the_processors_that_this_process_may_use) {
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  EXPECT_EQ(validate::usable_cores(), CPU_COUNT(&before));
+  EXPECT_EQ(cuda_on_cpu::usable_cores(), CPU_COUNT(&before));
   cpu_set_t one;
   CPU_ZERO(&one);
   for (int k = 0; k < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++k) {
     if (CPU_ISSET(k, &before)) CPU_SET(k, &one);
   }
   ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-  EXPECT_EQ(validate::usable_cores(), 1);
+  EXPECT_EQ(cuda_on_cpu::usable_cores(), 1);
   sched_setaffinity(0, sizeof before, &before);
 }
 

@@ -17,7 +17,7 @@
 
 #include <unistd.h>
 
-#include <cuda_on_cpu/available_memory.h>
+#include <cuda_on_cpu/machine.h>
 #include <gtest/gtest.h>
 #include <lab/problem.h>
 

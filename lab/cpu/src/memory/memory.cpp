@@ -14,8 +14,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cuda_on_cpu/available_memory.h>
 #include <cuda_on_cpu/launch.h>
+#include <cuda_on_cpu/machine.h>
 #include <cuda_on_cpu/program.h>
 
 #include "activity.h"

@@ -16,9 +16,10 @@ void one_stream() {
   CUDA(cudaStreamSynchronize(stream));
   CHECK_EQUAL(x[0], 12345);
   append_kernel<<<1, 1, 0, stream>>>(x.data(), 6);
-  CUDA(cudaStreamDestroy(stream));  // what is queued is still done
+  CUDA(cudaStreamDestroy(stream));  // what is queued is still done, and the default stream waits
+  append_kernel<<<1, 1>>>(x.data(), 7);
   CUDA(cudaDeviceSynchronize());
-  CHECK_EQUAL(x[0], 123456);
+  CHECK_EQUAL(x[0], 1234567);
 }
 
 void event_between_streams() {

@@ -224,8 +224,8 @@ const Family kHistoryMistakes = {
      "their starting values",
      {"{?graph|whether every pass launches a graph, also the one in which it is captured: what stands between "
       "cudaStreamBeginCapture and cudaStreamEndCapture does not run until cudaGraphLaunch; and whether the sweeps of a "
-      "pass stand there, and go into the stream that is captured; or }{never_launched}; and how many sweeps {host} performs: as "
-      "many as it is asked for, even if it is only one"}},
+      "pass stand there, and go into the stream that is captured; or }{never_launched}; and how many sweeps {host} "
+      "performs: as many as it is asked for, even if it is only one"}},
     {"pass_of_a_constant", Strength::kHistory, with(kChecks), of_field<whole_pass>,
      "asked for one sweep (--check-every 1), a pass performs {each}: a constant is used instead of the number of "
      "sweeps that were asked for",
@@ -241,9 +241,10 @@ const Family kHistoryMistakes = {
      "{?each_copy|each copy exchanges i and j: point (i, j) of the old field gets the value of point (j, i) of the new "
      "one|the field is the correct one with i and j exchanged. Either the result is recorded that way, or the starting "
      "values are set that way}",
-     {"{?each_copy|the two indices in {copy}: a point has the same place in both fields|{?swaps|run.finish in main: it copies whole rows, from f_old + idx(0, j, n) on; and start(i, j) in "
-      "initialize_field_kernel|run.finish(f_old, idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory "
-      "from i to i + 1, then from j to j + 1; and start(i, j) in initialize_field}}"}},
+     {"{?each_copy|the two indices in {copy}: a point has the same place in both fields|{?swaps|run.finish in main: it "
+      "copies whole rows, from f_old + idx(0, j, n) on; and start(i, j) in initialize_field_kernel|run.finish(f_old, "
+      "idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory from i to i + 1, then from j to j + 1; "
+      "and start(i, j) in initialize_field}}"}},
 };
 // clang-format on
 

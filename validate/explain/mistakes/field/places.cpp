@@ -249,11 +249,11 @@ const Family kPlaceMistakes = {
      "{?only_kept|only points that keep their values are wrong, and have those of other rows: {rows}|rows are in the "
      "wrong place, as the boundary's points in them show: {rows}}",
      {"{?only_kept|what these points get: the row's own old values, taken before the sweep puts the next row in its "
-      "place}", "{?only_kept||{?passes|the row that is stored: each level is one row behind the previous one, so row y - kSweeps comes out of "
-      "the last of kSweeps levels; and the row that is fetched: one row further in each round|the rows that a warp "
-      "loads ahead: which one each load brings, which one it becomes (north, when its turn comes), and that none is "
-      "loaded twice or left out}}", "{?!only_kept|whether what is stored in row j was computed with row j as the "
-      "centre}"}},
+      "place}", "{?only_kept||{?passes|the row that is stored: each level is one row behind the previous one, so row y "
+      "- kSweeps comes out of the last of kSweeps levels; and the row that is fetched: one row further in each "
+      "round|the rows that a warp loads ahead: which one each load brings, which one it becomes (north, when its turn "
+      "comes), and that none is loaded twice or left out}}", "{?!only_kept|whether what is stored in row j was "
+      "computed with row j as the centre}"}},
     {"rows_from_between_rows", Strength::kSymptom, with(kStrips), of_field<shared_places>,
      "the boundary's columns, which no sweep changes, are wrong in most rows, and hold no row's beginning or end: rows "
      "are loaded from elsewhere",

@@ -561,7 +561,8 @@ const Family kFindingMistakes = {
       "other, and these are two arguments of the launch, whose memory does not overlap",
       "{?whole_grid|if one kernel makes several sweeps: grid.sync() between them, because __syncthreads() orders the "
       "threads of one block only|{?one_block|if they are meant to access the same place, and no other block does: "
-      "__syncthreads() in between, as both threads are of one block|that no barrier inside a kernel orders threads of different blocks}}"}},
+      "__syncthreads() in between, as both threads are of one block|that no barrier inside a kernel orders threads of "
+      "different blocks}}"}},
     {"sum_is_overwritten", kHarmless, kAnyProgram, finding,
      "{?field_is_right|the field is right; the residual is not: }line {line} {?zero|sets to 0|overwrites} what other "
      "threads have added to (line {adds}). Which of them comes first is not determined",

@@ -5,11 +5,20 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <thread>
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 namespace cuda_on_cpu {
+
+/// Cores that this process may use: a batch job has fewer than the machine. At least 1.
+inline int usable_cores() {
+  cpu_set_t usable;
+  if (sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
 
 /// This process's cgroup, such as "/slice/job_7"; "/" in a container, and where it is not known.
 inline std::string own_cgroup() {
