@@ -82,17 +82,16 @@ bool sweeps_as_meant(const CycleLook& look) {
 
 }  // namespace
 
-CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vector<float>& start,
-                         const std::vector<float>& one, const std::vector<float>& two) {
+CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vector<float>& one,
+                         const std::vector<float>& two) {
   CycleLook look;
   look.n = n;
   const SineModes modes(n);
-  const std::vector<double> first = modes.amplitudes(error_of(n, exact, start));
   const std::vector<double> before = modes.amplitudes(error_of(n, exact, one));
   const std::vector<double> after = modes.amplitudes(error_of(n, exact, two));
   const int m = modes.per_side();
-  Band smooth, smooth_first, rough, middle, other;
-  SweepFit sweeps, sweeps_of_rough;
+  Band smooth, rough, middle, other;
+  SweepFit sweeps;
   const auto half_wave = [n](int p) { return std::cos(std::acos(-1.0) * p / (n - 1)) / 2; };
   for (int q = 1; q <= m; ++q) {
     for (int p = 1; p <= m; ++p) {
@@ -105,19 +104,13 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
       band.add(before[at], after[at]);
       const double lambda = 1 - half_wave(p) - half_wave(q), change = after[at] - before[at];
       sweeps.add(lambda, before[at], change);
-      if (&band == &rough) sweeps_of_rough.add(lambda, before[at], change);
-      if (&band == &smooth) smooth_first.add(first[at], before[at]);
     }
   }
   look.of_smooth = smooth.multiple();
-  look.of_smooth_first = smooth_first.multiple();
-  look.alike_first = look.of_smooth_first / smooth_first.ratio();
   look.of_rough = rough.ratio();
   look.of_middle = middle.ratio();
   look.of_other = other.ratio();
   look.only_sweeps = sweeps.solve(&look.of_lambda, &look.of_square);
-  double of_square = 0;
-  sweeps_of_rough.solve(&look.rough_slope, &of_square);
   look.field_stays = one == two;
   for (int k = 0; k < 4 * n && !look.boundary_changed; ++k) {
     const int along = k % n;
@@ -162,12 +155,6 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   }
   const double worst = std::max({look.of_rough, look.of_middle, look.of_other});
   if (std::isnan(worst)) return {};
-  // Known of programs alone whose first cycle begins with the starting values.
-  const bool no_start = std::fabs(look.before_first / look.at_start - 1) < 1e-3;
-  if (no_start && std::fabs(look.of_smooth_first) > 10 && std::fabs(look.alike_first) < 0.7) {
-    return tell(Answer("rough_errors_become_smooth")
-                    .with("times", format("%.0f", std::fabs(look.of_smooth_first))));
-  }
   const bool rough_grow = look.of_rough > 1.1 && look.of_rough > 1.5 * std::fabs(look.of_smooth);
   if (std::fabs(look.of_smooth) > kSmoothTooMuch && !rough_grow) {
     const double scale = 1 - look.of_smooth;
@@ -175,9 +162,6 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
     return tell(Answer("coarse_correction_scaled")
                     .with("scale", format("%.2f", scale))
                     .with("negative", scale < 0));
-  }
-  if (rough_grow && look.rough_slope > 1) {
-    return tell(Answer("rough_errors_grow").with("left", format("%.2f", look.of_rough)));
   }
   if (look.of_rough > kTooMuch && look.of_rough >= 0.8 * worst) {
     return tell(Answer("rough_errors_stay").with("left", format("%.2f", look.of_rough)));

@@ -22,9 +22,6 @@ struct CycleLook {
   /// What a cycle leaves of errors that no coarser level can show, of those that the next one just
   /// shows, and of all others: ratios of root mean squares.
   double of_rough = 0, of_middle = 0, of_other = 0;
-  /// A cycle adds about rough_slope * lambda times a rough error to it: below 0, unless it makes
-  /// the error larger.
-  double rough_slope = 0;
   /// The cycle is sweeps on the finest level: it multiplies each wave by 1 + of_lambda * lambda +
   /// of_square * lambda^2, and no coarser level reaches the field.
   bool only_sweeps = false;
@@ -33,18 +30,14 @@ struct CycleLook {
   bool boundary_changed = false;  ///< a boundary point (boundary_i, boundary_j) changed its value
   int boundary_i = 0, boundary_j = 0;
   bool field_stays = false;  ///< the second cycle changes nothing
-  /// Residuals: of the starting values, of the field that the first cycle begins with, of the one
-  /// that it leaves, and of the one that the second begins with.
-  double at_start = 0, before_first = 0, after_first = 0, before_second = 0;
-  /// What the first cycle leaves of the smoothest errors of the starting values, as above, and how
-  /// far that is nothing but a multiple of them: 1 or -1, and 0 if it has nothing to do with them.
-  double of_smooth_first = 0, alike_first = 0;
+  /// Residuals of the field that the first cycle begins with, of the one that it leaves, and of the
+  /// one that the second begins with.
+  double before_first = 0, after_first = 0, before_second = 0;
 };
 
-/// Looks at the starting values, and at the fields after one cycle and after two. All have n x n
-/// values, row j outer.
-CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vector<float>& start,
-                         const std::vector<float>& one, const std::vector<float>& two);
+/// Looks at the fields after one cycle and after two. All have n x n values, row j outer.
+CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vector<float>& one,
+                         const std::vector<float>& two);
 
 /// The slip with which a cycle, built as the guide of step 16 does it, gives both these fields; not
 /// known if there is none. The first cycle begins with `start` if `from_start`, else with what the

@@ -200,14 +200,13 @@ class CycleCheck {
     if (!one || !two) return {};
     const lab::Problem problem(ProblemKind::kProbe, n);
     const Field start = validate::field_of(problem.initial_old(), n);
-    CycleLook look = look_at_cycles(n, exact(problem.kind(), n), start, one->field, two->field);
+    CycleLook look = look_at_cycles(n, exact(problem.kind(), n), one->field, two->field);
     look.last_error = error;
-    look.at_start = residual_of(start, n);
     if (!one->residuals.empty()) look.before_first = one->residuals.back().value;
     if (!two->residuals.empty()) look.before_second = two->residuals.back().value;
     look.after_first = residual_of(one->field, n);
     if (n > kLeastN) {  // there all slips look alike
-      const bool from_start = std::fabs(look.before_first / look.at_start - 1) < 1e-3;
+      const bool from_start = std::fabs(look.before_first / residual_of(start, n) - 1) < 1e-3;
       const Answer slip =
           slip_of_cycles(n, start, one->field, two->field, from_start, patient_.source);
       if (slip.known()) return say(slip, {}, patient_);

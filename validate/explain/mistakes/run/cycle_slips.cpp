@@ -22,6 +22,8 @@ struct Slip {
   double before = 1.39, after = 0.56;     // how far the sweeps go
   double shares = 1;                      // what the coarse r is multiplied by
   bool left_by_sweep = true;              // the coarse r is made of what the first sweep leaves
+  double left_sign = 1;                   // with which its sweep counts there
+  bool gathers = true;                    // no: one fine point's r, times 4
   double first_e = 1, r = 1, coarse = 1;  // what counts in the second sweep, and how often
   bool around_have_coarse = true;         // the four neighbours have the coarse correction in them
   double own = 1;                         // of the value with which a point enters that sweep
@@ -64,6 +66,13 @@ const Slip kSlips[] = {
     row("the coarse r is made of the defect before the first sweep, so that both correct the same",
         "what restrict_kernel gathers: r - (4 e - the neighbours' e), with the first sweep's e = omega / 4 * r",
         [](Slip* s) { s->left_by_sweep = false; }),
+    row("what the first sweep leaves of the defect is computed with the wrong sign",
+        "what restrict_kernel gathers: r - (4 e - the neighbours' e), with the first sweep's e = omega / 4 * r",
+        [](Slip* s) { s->left_sign = -1; }),
+    row("the coarse r is one fine point's, times 4, so that a rough error, which changes sign from point to point, is "
+        "taken for a smooth one",
+        "how the coarse r is made: a coarse point gathers a share of each fine r around it, and those of a rough error "
+        "cancel out", [](Slip* s) { s->gathers = false; }),
     row("the correction takes the place of u", "where the finest level stores its result: it is added to u",
         [](Slip* s) { s->keep_u = 0; }),
     row("the correction is subtracted from u", "where the finest level stores its result: it is added to u",
@@ -221,12 +230,14 @@ class Cycles {
     for (double& r : coarse->r) r *= slip_.keep_r;
     fine->inside([&](int i, int j) {
       const double r = fine->at(&fine->r, i, j);
-      const double left = r + slip_.before * (fine->around(fine->r, i, j) / 4 - r);
+      const double left =
+          r + slip_.left_sign * slip_.before * (fine->around(fine->r, i, j) / 4 - r);
       const bool half = slip_.half_down;
       const double x = place(i, *fine, *coarse, half), y = place(j, *fine, *coarse, half);
       // A coarse point gathers from 4 x 4 fine ones.
-      const auto share = [fine](int at, double place, int c) {
+      const auto share = [this, fine](int at, double place, int c) {
         const int k = at - (2 * c - 2 + fine->n % 2);
+        if (!slip_.gathers) return k == 1 ? 2.0 : 0.0;
         return k >= 0 && k < 4 ? std::max(0.0, 1 - std::fabs(place - c)) : 0;
       };
       for (int b = int(y); b <= int(y) + 1; ++b) {

@@ -75,18 +75,6 @@ const Family kCycleMistakes = {
       "of it}",
       "whether a correction is added twice, or to that of the cycle before: e of every level begins with 0 in "
       "each cycle"}},
-    {"rough_errors_become_smooth", Strength::kShape, kAnyProgram, nullptr,
-     "the first cycle makes the smoothest errors {times} times as large, by others: a coarser level takes rough "
-     "errors, which change sign from point to point, for smooth ones",
-     {"how the coarse r is made: a coarse point gathers a share of the defect at each fine point around it, and those "
-      "of a rough defect then cancel out. One fine point's defect, be it times 4, does not do",
-      "whether these shares are the coarse point's weights where e is interpolated at those fine points, and whether "
-      "each coarse point gathers around the place where it lies"}},
-    {"rough_errors_grow", Strength::kShape, kAnyProgram, nullptr,
-     "a cycle makes the rough errors, which change sign from point to point, {left} times as large: what it adds to "
-     "them has their own sign",
-     {"the signs, on every level: r is east + north + west + south - 4 u, what the first sweep leaves of it is r - "
-      "(4 e - its four neighbours), and what they give is added"}},
     {"rough_errors_stay", Strength::kShape, kAnyProgram, nullptr,
      "a cycle leaves {left} of the rough errors, which change sign from point to point. No coarser level can show "
      "these: the sweeps have to damp them",
