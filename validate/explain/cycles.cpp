@@ -112,6 +112,17 @@ CycleLook look_at_cycles(int n, const std::vector<double>& exact, const std::vec
   look.of_other = other.ratio();
   look.only_sweeps = sweeps.solve(&look.of_lambda, &look.of_square);
   look.field_stays = one == two;
+  for (int line = 1; line < n - 1; ++line) {
+    bool row = true, column = true;
+    for (int k = 1; k < n - 1; ++k) {
+      const std::size_t in_row = static_cast<std::size_t>(line) * n + k;
+      const std::size_t in_column = static_cast<std::size_t>(k) * n + line;
+      row &= one[in_row] == two[in_row];
+      column &= one[in_column] == two[in_column];
+    }
+    if (row) look.rows_kept.push_back(line);
+    if (column) look.columns_kept.push_back(line);
+  }
   for (int k = 0; k < 4 * n && !look.boundary_changed; ++k) {
     const int along = k % n;
     const int i = k < 2 * n ? along : k < 3 * n ? 0 : n - 1;
@@ -137,6 +148,14 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   // What a cycle begins with is what the one before has left, or not.
   const bool anew = look.before_second > 1.5 * look.after_first &&
                     std::fabs(look.before_second / look.before_first - 1) < 0.2;
+  for (const bool rows : {true, false}) {
+    const std::vector<int>& kept = rows ? look.rows_kept : look.columns_kept;
+    if (kept.empty() || static_cast<int>(kept.size()) == look.n - 2) continue;
+    return tell(Answer("cycle_leaves_out_lines")
+                    .with("lines", rows ? "rows" : "columns")
+                    .with("first", format(rows ? "j = %d" : "i = %d", kept.front()))
+                    .with("count", static_cast<int>(kept.size())));
+  }
   if (look.field_stays && !anew) return tell(Answer("second_cycle_changes_nothing"));
   // Many cycles come near, and no nearer: the floats of the defect, and not the cycle.
   if (look.of_smooth < kSmoothTooMuch && look.last_error < 1e-3) {
@@ -145,7 +164,8 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   if (look.only_sweeps) {
     return tell(Answer("only_sweeps")
                     .with("factor", factor_of_a_wave(look.of_lambda, look.of_square))
-                    .with("as_meant", sweeps_as_meant(look)));
+                    .with("as_meant", sweeps_as_meant(look))
+                    .with("grows", look.of_lambda > 0));
   }
   if (anew) {
     return tell(Answer("cycle_begins_anew")

@@ -29,7 +29,8 @@ struct CycleLook {
   double last_error = 0;          ///< after many cycles, relative to the largest value
   bool boundary_changed = false;  ///< a boundary point (boundary_i, boundary_j) changed its value
   int boundary_i = 0, boundary_j = 0;
-  bool field_stays = false;  ///< the second cycle changes nothing
+  bool field_stays = false;                  ///< the second cycle changes nothing
+  std::vector<int> rows_kept, columns_kept;  ///< of the interior: it changes no point of them
   /// Residuals of the field that the first cycle begins with, of the one that it leaves, and of the
   /// one that the second begins with.
   double before_first = 0, after_first = 0, before_second = 0;

@@ -225,8 +225,8 @@ class CycleCheck {
     Diagnosis diagnosis = diagnose(n, error);
     if (small && diagnosis.rule() != "cycle_with_a_slip") diagnosis = {};
     const int right = right_.empty() ? run.n : *right_.rbegin();
-    if (diagnosis.rule().empty() && (small || right < run.n)) {
-      Answer answer(small ? "cycle_wrong_on_small_grids" : "cycle_wrong_on_large_grids");
+    if (diagnosis.rule().empty() && right < run.n) {
+      Answer answer("cycle_wrong_on_large_grids");
       diagnosis = say(answer.with("n", run.n).with("right", right), {}, patient_);
     }
     std::vector<std::string> lines = diagnosis.lines();

@@ -365,14 +365,9 @@ static bool waits_by_itself(const void* to, const void* from, cudaStream_t strea
   return !is_capturing(stream) && is_host(to) && (is_host(from) || !find_allocation(to));
 }
 
-/// Whether a call that is not named Async waits: not if no side is the host's.
-static bool waits_for_host(bool synchronous, cudaMemcpyKind kind) {
-  return synchronous && kind != cudaMemcpyDeviceToDevice;
-}
-
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                  cudaStream_t stream, bool wait, Where where) {
-  wait = waits_for_host(wait, kind) || waits_by_itself(to, from, stream);
+  wait = wait || waits_by_itself(to, from, stream);
   if (auto e = queue_copy(to, from, bytes, kind, stream, wait, where)) return e;
   if (wait && bytes > 0) wait_for_stream(stream);
   return cudaSuccess;
@@ -465,8 +460,7 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
                          std::size_t width, std::size_t height, cudaMemcpyKind kind, Where where) {
   const cudaError_t result =
       cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr, where);
-  const bool wait = waits_for_host(true, kind) && width > 0 && height > 0;
-  if (result == cudaSuccess && wait) wait_for_stream(nullptr);
+  if (result == cudaSuccess && width > 0 && height > 0) wait_for_stream(nullptr);
   return result;
 }
 

@@ -59,6 +59,9 @@ Answer boundary(const FieldLook& look) {
     return look.all_of(look.ring, [&](int i, int j) { return test(look.at(look.found, i, j)); });
   };
   const bool zero = is([](float v) { return v == 0.0f; });
+  const bool quarter = !zero && look.all_of(look.ring, [&](int i, int j) {
+    return look.near(0.25 * look.at(look.before, i, j), look.at(look.found, i, j));
+  });
   const bool none = is([](float v) { return std::isnan(v); });
   const bool swept = is_swept(look, true, false) || is_swept(look, true, true) ||
                      is_swept(look, false, false) || is_swept(look, false, true);
@@ -71,9 +74,11 @@ Answer boundary(const FieldLook& look) {
                                 : "boundary_is_written_or_never_given")
       .with("where", where)
       .with("hold", sides <= 1 || sides == 4 ? "holds" : "hold")
-      .with("value", zero   ? "0"
-                     : none ? "no numbers"
-                            : "other values than at the start")
+      .with("value", zero      ? "0"
+                     : none    ? "no numbers"
+                     : quarter ? "a quarter of its values"
+                               : "other values than at the start")
+      .with("quarter", quarter)
       .with("never_given_first", (none && reads_right) || (sides == 4 && (zero || none)))
       .with("larger_n", where == "the boundary's column i = n - 1 and row j = n - 1");
 }
@@ -110,7 +115,8 @@ const Family kBoundaryMistakes = {
     {"boundary_is_written", Strength::kModel, kAnyProgram, of_field<boundary>,
      "{where} {hold} {value} after a sweep, and other ones after later sweeps: the sweep (or the copy) writes there, "
      "but it must leave the values as they are",
-     {"{bounds}"}},
+     {"{?quarter|what a point that keeps its value gets, if the factor 1/4 is left to the store: 4 times its old value, "
+      "in each sweep of a pass|{bounds}}"}},
     {"boundary_is_written_or_never_given", Strength::kSymptom, kAnyProgram, of_field<boundary>,
      "{where} {hold} {value} after a sweep, and all else is right. Either "
      "{?larger_n|the program's n is larger than --n says, or }{?never_given_first|f_new did not begin with its values, "

@@ -107,15 +107,15 @@ Answer rest_is_dropped(const FieldLook& look) {
   return {};
 }
 
-/// Whether a function of the host assigns to a pointer that it was given by value, and so changes
-/// nothing but its own copy of it.
+/// Whether a function assigns to a pointer that it was given by value, and so changes nothing but
+/// its own copy of it.
 bool exchanges_its_own_pointers(const std::string& source) {
   static const std::regex pointer(R"((?:float|double)\*(\w+)[,)])");
   for (const Function& function : functions_in(source)) {
     const std::string code = code_of(function, source), head = code.substr(0, code.find('{'));
     for (std::sregex_iterator at(head.begin(), head.end(), pointer), end; at != end; ++at) {
       const std::regex assigned("[;{}]" + (*at)[1].str() + "=");
-      if (!function.is_kernel && std::regex_search(code, assigned)) return true;
+      if (std::regex_search(code, assigned)) return true;
     }
   }
   return false;

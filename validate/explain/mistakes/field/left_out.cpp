@@ -218,7 +218,7 @@ const Family kLeftOutMistakes = {
      "{left_out}. They lie beyond the last whole block{?!strips| ({n} % {block} = {rest})}",
      {kLaunch,
       "{?on_gpu|a `return`, or an `if`, in {?by_sweep|{sweep}|{copy}}: a thread without a point leaves out its own "
-      "work, and not that of its block}"}},
+      "work, and not that of its block; and how i and j are computed: blockIdx and threadIdx begin at 0}"}},
     {"bounds_leave_out_lines", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}",
      {kLaunch,

@@ -23,6 +23,8 @@ struct Slip {
   double shares = 1;                      // what the coarse r is multiplied by
   bool left_by_sweep = true;              // the coarse r is made of what the first sweep leaves
   double left_sign = 1;                   // with which its sweep counts there
+  bool of_three = false;                  // and of 3 x 3 fine points, whatever n
+  double corners = 1;                     // with which the corners of 3 x 3 count, too
   bool gathers = true;                    // no: one fine point's r, times 4
   double first_e = 1, r = 1, coarse = 1;  // what counts in the second sweep, and how often
   bool around_have_coarse = true;         // the four neighbours have the coarse correction in them
@@ -30,6 +32,8 @@ struct Slip {
   double keep_u = 1, add = 1;             // u = keep_u * u + add * correction
   double keep_e = 0, keep_r = 0;          // what stays on a coarser level from the cycle before
   double last = 0.25;                     // times r: the correction on the last level
+  bool skips_the_coarsest = false;        // the level above the last one is never corrected
+  bool small_lost = false;                // the first level of at most 33 points leaves e at 0
   bool up_from_the_finest = false;        // each level is corrected before the coarser one
   bool points_round_up = false;           // the next level has (n + 1) / 2 points
   bool of_its_points = false;  // and i lies at i * (m - 1) / (n - 1), not i * (n / 2) / (n - 1)
@@ -66,6 +70,10 @@ const Slip kSlips[] = {
     row("the coarse r is made of the defect before the first sweep, so that both correct the same",
         "what restrict_kernel gathers: r - (4 e - the neighbours' e), with the first sweep's e = omega / 4 * r",
         [](Slip* s) { s->left_by_sweep = false; }),
+    row("the coarse r gathers from 3 x 3 fine points, and with an even number of points per side 4 x 4 have a share",
+        kPlace, [](Slip* s) { s->of_three = true; }),
+    row("the corners count twice in the coarse r", "the weights that make the coarse r: with 2^k + 1 points per side 1, "
+        "1/2 for the four neighbours, and 1/4 for the corners, 4 in all", [](Slip* s) { s->corners = 2; }),
     row("what the first sweep leaves of the defect is computed with the wrong sign",
         "what restrict_kernel gathers: r - (4 e - the neighbours' e), with the first sweep's e = omega / 4 * r",
         [](Slip* s) { s->left_sign = -1; }),
@@ -97,6 +105,10 @@ const Slip kSlips[] = {
         "sweeps", [](Slip* s) { s->before = s->after = 1; }),
     row("the last level's correction is 0", "how far the loop down goes: the last level, of 3 points per side, gets "
         "an r, too; and its correction there, r / 4", [](Slip* s) { s->last = 0; }),
+    row("the e of the last level but one stays 0: it is taken for the last one, or left out on the way up",
+        "the loops over the levels: down as far as the last one, of 3 points per side, and up from the one before it", [](Slip* s) { s->skips_the_coarsest = true; }),
+    row("the small levels add to u what they find, and leave nothing in e for the finer level",
+        "add_to_u: only the level on which a cycle begins (k == top) adds to its u", [](Slip* s) { s->small_lost = true; }),
     row("on the way up each level is corrected before the coarser one, whose correction it needs",
         "the loop up: from the last level but one back to the finest", [](Slip* s) { s->up_from_the_finest = true; }),
     row("the levels have n, (n + 1) / 2, ... points per side: with an even number, one too few",
@@ -186,7 +198,10 @@ class Cycles {
     grids_[last].e[4] = slip_.last * grids_[last].r[4];
     for (int k = 0; k < last - top; ++k) {
       const int at = slip_.up_from_the_finest ? top + k : last - 1 - k;
+      if (slip_.skips_the_coarsest && at == last - 1) continue;
       correct(&grids_[at], grids_[at + 1], at == top ? 0 : slip_.keep_e);
+      const bool first_small = grids_[at].n <= 33 && at > top && grids_[at - 1].n > 33;
+      if (slip_.small_lost && first_small) grids_[at].e = Doubles(grids_[at].e.size());
     }
     first.inside([&](int i, int j) {
       double& u = first.at(&first.u, i, j);
@@ -238,13 +253,16 @@ class Cycles {
       const auto share = [this, fine](int at, double place, int c) {
         const int k = at - (2 * c - 2 + fine->n % 2);
         if (!slip_.gathers) return k == 1 ? 2.0 : 0.0;
+        if (slip_.of_three && k == 3) return 0.0;
         return k >= 0 && k < 4 ? std::max(0.0, 1 - std::fabs(place - c)) : 0;
       };
       for (int b = int(y); b <= int(y) + 1; ++b) {
         for (int a = int(x); a <= int(x) + 1; ++a) {
           if (std::min(a, b) < 1 || std::max(a, b) >= coarse->n - 1) continue;
-          coarse->at(&coarse->r, a, b) +=
-              slip_.shares * share(i, x, a) * share(j, y, b) * (slip_.left_by_sweep ? left : r);
+          const bool corner = share(i, x, a) < 0.75 && share(j, y, b) < 0.75;
+          coarse->at(&coarse->r, a, b) += (corner ? slip_.corners : 1) * slip_.shares *
+                                          share(i, x, a) * share(j, y, b) *
+                                          (slip_.left_by_sweep ? left : r);
         }
       }
     });

@@ -18,6 +18,10 @@ const Family kCycleMistakes = {
      "at n = 3 there is one interior point, and a cycle changes it by {scale} times what it needs",
      {"how the last level, of 3 points per side, is solved: its correction is r / 4, because r = 4 (exact value - u) "
       "there"}},
+    {"cycle_leaves_out_lines", Strength::kShape, kAnyProgram, nullptr,
+     "a cycle does not change {count} interior {lines} at all (the first is {first}), and does change the others",
+     {"the launch grid of the kernel that changes u: whether its blocks reach all points, with as many points for each "
+      "thread as the kernel has", "the loop over a thread's points, and its bounds: 1 to n - 2"}},
     {"second_cycle_changes_nothing", Strength::kShape, kAnyProgram, nullptr,
      "the second cycle leaves the field as the first one left it",
      {"whether the correction is added to the field that is written in the end, in every cycle"}},
@@ -30,11 +34,6 @@ const Family kCycleMistakes = {
      "at n = {right} it is right, and at n = {n} wrong",
      {"a thread that computes several points, as many only on a large level: where its rows begin, and what it hands "
       "on from one row to the next", "whether the blocks of each launch cover the whole level"}},
-    {"cycle_wrong_on_small_grids", Strength::kShape, kAnyProgram, nullptr,
-     "at n = {right} it is right, and at n = {n}, which has few levels, wrong",
-     {"the loops over the levels: each goes as far as the last level, of 3 points per side, and only that one is "
-      "solved as a single point",
-      "a launch grid, a loop or an index that is not right for a level of a few points"}},
     {"defect_of_floats", Strength::kShape, kAnyProgram, nullptr,
      "the cycles reduce the error, but not below {error} (relative to the largest value). A float has too few digits: "
      "the defect is a small difference of large values",
@@ -47,14 +46,15 @@ const Family kCycleMistakes = {
     {"only_sweeps", Strength::kShape, kAnyProgram, nullptr,
      "no coarser level changes the field: a cycle multiplies each wave of the error by {factor}, as sweeps on the "
      "finest level do",
-     {"{?as_meant|once stage 5 is done: whether e of the coarser level is interpolated, at places computed in double "
+     {"{?grows|the sign of r: it is east + north + west + south - 4 u, and what it gives is added to u (a wave that "
+      "lambda adds to is one that grows)}", "{?as_meant|once stage 5 is done: whether e of the coarser level is interpolated, at places computed in double "
       "(point i lies at i * (m - 1) / (n - 1) there, which is about i / 2), and added between the two sweeps; and "
       "whether r of each level is set in every cycle. Only the level on which a cycle begins adds what it finds to u: "
-      "all coarser ones leave it in e|the two sweeps: with the "
+      "all coarser ones leave it in e|{?!grows|the two sweeps (stage 3): with the "
       "factors 1.39 and 0.56 they multiply a wave by (1 - 1.39 lambda) (1 - 0.56 lambda), which is "
-      "1 - 1.95 lambda + 0.78 lambda^2}",
-      "{?as_meant||the second sweep: it begins with what the first one gives, at the point and at its four neighbours, "
-      "and has the same r in it; what both give together is added to u}"}},
+      "1 - 1.95 lambda + 0.78 lambda^2}}",
+      "{?!as_meant|{?!grows|the second sweep: it begins with what the first one gives, at the point and at its four neighbours, "
+      "and has the same r in it; what both give together is added to u}}"}},
     {"no_coarse_correction", Strength::kShape, kAnyProgram, nullptr,
      "the smooth part of the error stays: hardly anything that the coarser levels find reaches the field",
      {"the weights that make the coarse defect: those of one coarse point sum up to "

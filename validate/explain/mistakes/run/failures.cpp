@@ -78,11 +78,12 @@ const Family kFailureMistakes = {
     {"loop_ends_early", Strength::kModel, kAnyProgram, early_stop,
      "the loop ends after {made} of {asked} iterations, with the residual {residual}",
      {"the condition of the loop in main: options.tolerance (with --iterations it is -1, so that no residual ends the "
-      "loop) and options.max_iterations", "iteration, which begins at 0 and goes up by 1 for each sweep"}},
+      "loop) and options.max_iterations", "iteration, which begins at 0 and goes up by 1 for each sweep",
+      "{?checks|a residual that is read one pass late: in the first round there is none yet to wait for or to read}"}},
     {"loop_does_not_end_in_time", Strength::kForbidden, kAnyProgram, record,
      "the loop does not end at --iterations {asked}",
      {"the condition of the loop in main: it goes on while iteration < options.max_iterations (not <=), and iteration "
-      "begins at 0",
+      "begins at 0; and how many sweeps a round performs: one, or as many as are counted and left",
       "{?checks|the last pass, which may have fewer sweeps than --check-every says: how many it performs, and by how "
       "many iteration goes up}"}},
     {"iteration_0_is_recorded", Strength::kForbidden, kAnyProgram, record,

@@ -100,7 +100,8 @@ Answer unwritten(const Found& found) {
   if (atomic) {
     if (Answer half = half_a_sum(found.source, found.evidence.sum()); half.known())
       return half.as(Strength::kForbidden);
-    return found.answer("sum_is_not_set");
+    return found.answer("sum_is_not_set")
+        .with("streams", says(found.source, "cudaMemset(") && says(found.source, "NonBlocking"));
   }
   if (!what.empty()) return {};
   return found.answer("reads_what_nothing_has_written")
@@ -306,6 +307,7 @@ Answer answer_for(const Found& found) {
       {"lane", "lane_takes_no_part"},
       {"mask", "lane_takes_no_part"},
       {"shape", "block_of_another_shape"},
+      {"two_copies", "row_arrives_too_late"},
       {"misaligned", "misaligned_floats"},
       {"refused", "refused_launch_is_not_checked"},
       {"ended_variable", "copy_to_an_ended_variable"},
@@ -419,6 +421,9 @@ const Family kFindingMistakes = {
      {"the size that {?array|{array}|it} is declared with: {?of_tile|a block's points and a halo on both sides, two "
       "more along x and along y; and the indices at line {line}: columns and rows of the tile, not of the block or the "
       "grid|an entry for each index that is used; and the index at that line}"}},
+    {"row_arrives_too_late", kForbidden, kAnyProgram, finding,
+     "line {line} copies to a place in shared memory to which an earlier copy may still be on its way",
+     {"{rows_arrive}", "the end of a march: __pipeline_wait_prior(0), if the warp's next march uses the same ring"}},
     {"misaligned_floats", kForbidden, kAnyProgram, finding,
      "at line {line} several floats are accessed at once, at an address that is not a multiple of their size",
      {"{?strips|the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has four)|the "
@@ -505,7 +510,9 @@ const Family kFindingMistakes = {
     {"sum_is_not_set", kHarmless, kAnyProgram, finding,
      "line {line} adds to memory that nothing has written",
      {"where the sum is set to 0, all sizeof(double) bytes of it: before the first kernel that adds to it, even if "
-      "that sum is never read; and whether the kernel is given that sum, and no other address"}},
+      "that sum is never read; and whether the kernel is given that sum, and no other address",
+      "{?streams|whether it is set in the kernel's own stream, by cudaMemsetAsync: a stream that does not block does "
+      "not wait for a cudaMemset in the default stream}"}},
     {"reads_what_nothing_has_written", kHarmless, kAnyProgram, finding,
      "line {line} reads what nothing has written{?array|, in {array}}",
      {"where {?array|{array}|that memory} is written before: all that line {line} reads, {?pitch|the padding of a row "

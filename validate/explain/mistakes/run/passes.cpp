@@ -205,6 +205,7 @@ const Family kPassMistakes = {
      "fewer sweeps are left}",
      {"the loops over the sweeps of a pass, and over the passes: how many are performed, how many are counted, and how "
       "many are left",
+      "{?tile|a tile with two buffers: they change roles after each sweep}",
       "{?fewer|{handover}: after each pass{?!graph|, so that the next one reads what this one wrote}}"}},
     {"factor_of_other_sweeps", Strength::kModel, with(kPasses), factor_of_a_pass,
      "{begin} {pass} every point, the boundary included, has {factor} times the correct value",
