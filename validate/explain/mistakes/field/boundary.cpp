@@ -115,8 +115,8 @@ const Family kBoundaryMistakes = {
     {"boundary_is_written", Strength::kModel, kAnyProgram, of_field<boundary>,
      "{where} {hold} {value} after a sweep, and other ones after later sweeps: the sweep (or the copy) writes there, "
      "but it must leave the values as they are",
-     {"{?quarter|what a point that keeps its value gets, if the factor 1/4 is left to the store: 4 times its old value, "
-      "in each sweep of a pass|{bounds}}"}},
+     {"{?quarter|what a point that keeps its value gets, if the factor 1/4 is left to the store: 4 times its old "
+      "value, in each sweep of a pass|{bounds}}"}},
     {"boundary_is_written_or_never_given", Strength::kSymptom, kAnyProgram, of_field<boundary>,
      "{where} {hold} {value} after a sweep, and all else is right. Either "
      "{?larger_n|the program's n is larger than --n says, or }{?never_given_first|f_new did not begin with its values, "

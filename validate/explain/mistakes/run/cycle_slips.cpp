@@ -72,8 +72,8 @@ const Slip kSlips[] = {
         [](Slip* s) { s->left_by_sweep = false; }),
     row("the coarse r gathers from 3 x 3 fine points, and with an even number of points per side 4 x 4 have a share",
         kPlace, [](Slip* s) { s->of_three = true; }),
-    row("the corners count twice in the coarse r", "the weights that make the coarse r: with 2^k + 1 points per side 1, "
-        "1/2 for the four neighbours, and 1/4 for the corners, 4 in all", [](Slip* s) { s->corners = 2; }),
+    row("the corners count twice in the coarse r", "the weights that make the coarse r: with 2^k + 1 points per side "
+        "1, 1/2 for the four neighbours, and 1/4 for the corners, 4 in all", [](Slip* s) { s->corners = 2; }),
     row("what the first sweep leaves of the defect is computed with the wrong sign",
         "what restrict_kernel gathers: r - (4 e - the neighbours' e), with the first sweep's e = omega / 4 * r",
         [](Slip* s) { s->left_sign = -1; }),
@@ -106,9 +106,11 @@ const Slip kSlips[] = {
     row("the last level's correction is 0", "how far the loop down goes: the last level, of 3 points per side, gets "
         "an r, too; and its correction there, r / 4", [](Slip* s) { s->last = 0; }),
     row("the e of the last level but one stays 0: it is taken for the last one, or left out on the way up",
-        "the loops over the levels: down as far as the last one, of 3 points per side, and up from the one before it", [](Slip* s) { s->skips_the_coarsest = true; }),
+        "the loops over the levels: down as far as the last one, of 3 points per side, and up from the one before it",
+        [](Slip* s) { s->skips_the_coarsest = true; }),
     row("the small levels add to u what they find, and leave nothing in e for the finer level",
-        "add_to_u: only the level on which a cycle begins (k == top) adds to its u", [](Slip* s) { s->small_lost = true; }),
+        "add_to_u: only the level on which a cycle begins (k == top) adds to its u",
+        [](Slip* s) { s->small_lost = true; }),
     row("on the way up each level is corrected before the coarser one, whose correction it needs",
         "the loop up: from the last level but one back to the finest", [](Slip* s) { s->up_from_the_finest = true; }),
     row("the levels have n, (n + 1) / 2, ... points per side: with an even number, one too few",

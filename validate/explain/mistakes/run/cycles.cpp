@@ -47,14 +47,14 @@ const Family kCycleMistakes = {
      "no coarser level changes the field: a cycle multiplies each wave of the error by {factor}, as sweeps on the "
      "finest level do",
      {"{?grows|the sign of r: it is east + north + west + south - 4 u, and what it gives is added to u (a wave that "
-      "lambda adds to is one that grows)}", "{?as_meant|once stage 5 is done: whether e of the coarser level is interpolated, at places computed in double "
-      "(point i lies at i * (m - 1) / (n - 1) there, which is about i / 2), and added between the two sweeps; and "
-      "whether r of each level is set in every cycle. Only the level on which a cycle begins adds what it finds to u: "
-      "all coarser ones leave it in e|{?!grows|the two sweeps (stage 3): with the "
-      "factors 1.39 and 0.56 they multiply a wave by (1 - 1.39 lambda) (1 - 0.56 lambda), which is "
+      "lambda adds to is one that grows)}", "{?as_meant|once stage 5 is done: whether e of the coarser level is "
+      "interpolated, at places computed in double (point i lies at i * (m - 1) / (n - 1) there, which is about i / 2), "
+      "and added between the two sweeps; and whether r of each level is set in every cycle. Only the level on which a "
+      "cycle begins adds what it finds to u: all coarser ones leave it in e|{?!grows|the two sweeps (stage 3): with "
+      "the factors 1.39 and 0.56 they multiply a wave by (1 - 1.39 lambda) (1 - 0.56 lambda), which is "
       "1 - 1.95 lambda + 0.78 lambda^2}}",
-      "{?!as_meant|{?!grows|the second sweep: it begins with what the first one gives, at the point and at its four neighbours, "
-      "and has the same r in it; what both give together is added to u}}"}},
+      "{?!as_meant|{?!grows|the second sweep: it begins with what the first one gives, at the point and at its four "
+      "neighbours, and has the same r in it; what both give together is added to u}}"}},
     {"no_coarse_correction", Strength::kShape, kAnyProgram, nullptr,
      "the smooth part of the error stays: hardly anything that the coarser levels find reaches the field",
      {"the weights that make the coarse defect: those of one coarse point sum up to "
