@@ -232,6 +232,10 @@ grep -q -- 'ncu --set basic .*--cache-control none --kernel-name regex:copy_fiel
 profile ncu STEP=13
 grep -q -- '--kernel-name regex:jacobi_sweep|jacobi_pass --launch-skip 5 --launch-count 1 .*--n 16384 --iterations 240 ' \
   "$temp/calls" || fail "ncu does not reach a pass of step 13:" "$(<"$temp/calls")"
+# The start of step 16 launches its kernels on coarser grids first.
+profile ncu STEP=16
+grep -q -- '--kernel-name regex:jacobi_sweep|jacobi_pass|defect_kernel --launch-skip 60 --launch-count 1 .*--n 16384 ' \
+  "$temp/calls" || fail "ncu does not reach the finest grid of step 16:" "$(<"$temp/calls")"
 : >"$temp/calls"
 profile nsys STEP=11
 grep -q 'nsys profile .*--cuda-graph-trace=node .*--n 512 ' "$temp/calls" || fail "nsys does not look into step 11's graphs"

@@ -190,6 +190,8 @@ verb STEP=00
 said_one_line 'STEP=00: .* has no kernels$' "a step without kernels"
 verb STEP=14
 said_one_line 'STEP=14: .* is a job of several ranks' "a job of ranks"
+verb STEP=16
+said_one_line 'STEP=16: its cycles run on grids of many sizes; make ncu STEP=16 counts a kernel of the finest$' "a step of cycles"
 verb WHICH=exercise
 said_one_line 'WHICH=exercise: which step\?' "WHICH without STEP"
 verb STEP=05 STEPS=06

@@ -361,6 +361,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (!stream || !is_stream(stream)) return not_a_stream();
   if (auto e = refuse_while_capturing("cudaStreamDestroy")) return e;
   stream->destroyed = true;  // what it was given goes on, and nothing waits for it here
+  // One whose work is done is forgotten, but not its address, which no other stream gets.
+  std::erase_if(streams,
+                [](const Stream* s) { return s->destroyed && (!s->last || s->last->done); });
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {

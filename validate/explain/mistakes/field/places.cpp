@@ -124,19 +124,6 @@ Answer other_rows(const FieldLook& look) {
   return {};
 }
 
-/// The columns of the first strip are right, those of later ones are not, but for some rows.
-Answer later_strips(const FieldLook& look) {
-  constexpr int kLeast = 64;  // columns that a warp stores
-  const std::vector<int> counts = counts_of(look.inside, 'i');
-  int first = 1;
-  while (first < look.n - 1 && counts[first] == 0) ++first;
-  for (int i = first; i < look.n - 1; ++i) {
-    if (counts[i] == 0 || counts[i] == look.n - 2) return {};
-  }
-  if (first < kLeast || first >= look.n - 2) return {};
-  return Answer(true).with("last", first - 1).with("draw", true);
-}
-
 /// Whether the wrong points of the boundary, all on the sides i = 0 and i = n - 1, hold what other
 /// rows began with, or most of them what no row did. (In rows that nothing has stored no point is a
 /// number. If ranks share the rows, it is rather a rank that has others than it should.)
@@ -237,10 +224,6 @@ const Family kPlaceMistakes = {
     {"rows_of_another_length", Strength::kModel, kAnyProgram, of_field<other_rows>,
      "the sweep reads the old field as if its rows had {points} points, and not {n}",
      {"the last argument of idx where {sweep} reads{?tile| or loads the tile}: n, the field's points per side"}},
-    {"only_the_first_strip_is_right", Strength::kSymptom, with(kStrips), of_field<later_strips>,
-     "only the columns up to i = {last} are right, as if only the first strip were",
-     {"what a warp sets before it marches: the rows south and centre, and the rows loaded ahead. If a warp has several "
-      "strips, one after the other, it needs them anew for each; and the first column of each strip"}},
     {"exchanged_in_each_block", Strength::kModel, kAnyProgram, of_field<exchanged_in_blocks>,
      "within each block of {block} x {block} points, i and j are exchanged",
      {"{?tile|the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y "

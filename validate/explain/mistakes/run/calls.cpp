@@ -182,29 +182,6 @@ Answer refused_call(const Found& found) {
   return fills ? fill_of_nothing(found) : found.answer("copy_against_its_direction");
 }
 
-/// An event that something waits for, and that nothing records: each line that names it creates,
-/// destroys or waits for it.
-Answer event_without_a_record(const Evidence& evidence) {
-  static const std::regex waits(
-      R"((?:cudaStreamWaitEvent\([^,]*,|cudaEventSynchronize\()[^,)\[]*?(\w+)[,)\[])");
-  static const std::regex no_record("cudaEvent(_t|Create|Destroy|Synchronize)|cudaStreamWaitEvent");
-  const std::vector<std::string> lines = code_lines(evidence.source);
-  for (std::size_t k = 0; k < lines.size(); ++k) {
-    const std::string code = code_only(lines[k]);
-    std::smatch wait;
-    if (!std::regex_search(code, wait, waits)) continue;
-    const std::string event = wait[1];
-    const bool recorded = std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-      return names_in(line).count(event) > 0 && !std::regex_search(line, no_record);
-    });
-    if (recorded) continue;
-    return Answer("event_is_not_recorded")
-        .with("event", event)
-        .with("line", static_cast<int>(k) + 1);
-  }
-  return {};
-}
-
 }  // namespace
 
 Answer few_bytes(const Report& given, int n, bool padded) {
@@ -359,10 +336,6 @@ const Family kCallMistakes = {
      "at line {line} the two pointers and the direction do not match",
      {"the order: first the destination, then the source; and the direction, cudaMemcpyDeviceToHost if the destination "
       "is the host's"}},
-    {"event_is_not_recorded", kForbidden, kAnyProgram, event_without_a_record,
-     "line {line} waits for the event {event}, which nothing records: such a wait ends at once",
-     {"where cudaEventRecord({event}, stream) belongs: behind the work that line {line} is to wait for, in the stream "
-      "that does it"}},
 };
 // clang-format on
 
