@@ -59,15 +59,6 @@ void find_period(Lines* lines) {
   }
 }
 
-/// How many interior points of each column (letter 'i') or row ('j') of the grid belong to a set.
-std::vector<int> counts_of(const Cells& cells, char letter) {
-  std::vector<int> counts(cells.n(), 0);
-  for (int j = 1; j < cells.n() - 1; ++j) {
-    for (int i = 1; i < cells.n() - 1; ++i) counts[letter == 'i' ? i : j] += cells.has(i, j);
-  }
-  return counts;
-}
-
 /// Whether the columns (or rows) that miss one point all miss it in the same row (or column): that
 /// is no chance.
 bool miss_one_line(const Cells& cells, const std::vector<int>& counts, char letter) {
@@ -89,6 +80,14 @@ Cells Cells::interior() const {
 
 Cells Cells::boundary() const {
   return where(n_, [this](int i, int j) { return has(i, j) && is_boundary(i, j); });
+}
+
+std::vector<int> counts_of(const Cells& cells, char letter) {
+  std::vector<int> counts(cells.n(), 0);
+  for (int j = 1; j < cells.n() - 1; ++j) {
+    for (int i = 1; i < cells.n() - 1; ++i) counts[letter == 'i' ? i : j] += cells.has(i, j);
+  }
+  return counts;
 }
 
 Lines describe_lines(const std::vector<int>& lines, char letter, int n) {

@@ -36,6 +36,9 @@ class Cells {
   std::vector<char> in_;
 };
 
+/// How many interior points of each column (letter 'i') or row ('j') of the grid belong to a set.
+std::vector<int> counts_of(const Cells& cells, char letter);
+
 /// "the boundary's column i = 0 and row j = n - 1", of the columns 0 and n - 1, then the rows.
 std::string sides_in_words(const bool (&sides)[4]);
 
