@@ -60,23 +60,23 @@ std::string size_text(std::size_t bytes) {
 std::string cell(const Row* row) {
   if (!row) return "-";
   const int digits = row->median < 100 ? 1 : 0;
-  return lab::format("%.*f %8.*f", digits, row->median, digits, row->best);
+  return lab::format("%.*f %7.*f", digits, row->median, digits, row->best);
 }
 
 void print_by_size(const char* what, const std::vector<const char*>& ways,
                    const std::vector<const char*>& titles) {
-  std::printf("%7s %9s", "n", "array");
-  for (const char* title : titles) std::printf(" %17s", title);
+  std::printf("%5s %8s", "n", "array");
+  for (const char* title : titles) std::printf(" %16s", title);
   std::printf("\n");
   for (const Row& first : rows) {
     if (first.what != what || first.way != ways[0]) continue;
     const std::string n = first.n > 0 ? std::to_string(first.n) : "";
-    std::printf("%7s %9s", n.c_str(), size_text(first.bytes).c_str());
+    std::printf("%5s %8s", n.c_str(), size_text(first.bytes).c_str());
     for (const char* way : ways) {
       const Row* row = best_row([&](const Row& r) {
         return r.what == what && r.way == way && r.n == first.n && r.bytes == first.bytes;
       });
-      std::printf(" %17s", cell(row).c_str());
+      std::printf(" %16s", cell(row).c_str());
     }
     std::printf("\n");
   }
@@ -122,13 +122,13 @@ void print_tables(const Machine& machine) {
   std::printf("GPU: %s, CUDA %d.%d, driver %s\n", machine.properties.name, CUDART_VERSION / 1000,
               CUDART_VERSION % 1000 / 10, machine.driver.c_str());
   std::printf(
-      "Rates in GB/s, 1 GB = 10^9 bytes, bytes read plus bytes written; in each column by\n"
-      "the median time, then by the least of %d to %d. An array has n x n floats.\n",
+      "Rates in GB/s (1 GB = 10^9 bytes), bytes read plus bytes written. Each column has\n"
+      "two: by the median time, and by the least, of %d to %d. An array has n x n floats.\n",
       kAtLeast, kSamples);
   std::printf("\nOn the GPU\n");
   print_by_size("size", {"copy_library", "copy_kernel", "copy_float4", "triad"},
                 {"cudaMemcpy", "kernel", "float4 kernel", "triad (2 reads)"});
-  std::printf("\nThreads per block, n = %d\n%11s %17s %17s\n",
+  std::printf("\nThreads per block, n = %d\n%10s %16s %16s\n",
               best_row([](const Row& r) { return r.what == "block"; })->n, "block", "copy",
               "triad");
   for (const Row& row : rows) {
@@ -137,12 +137,12 @@ void print_tables(const Machine& machine) {
       return r.what == "block" && r.way == "triad" && r.block_x == row.block_x &&
              r.block_y == row.block_y;
     });
-    std::printf("%6d x %2d %17s %17s\n", row.block_x, row.block_y, cell(&row).c_str(),
+    std::printf("%5d x %2d %16s %16s\n", row.block_x, row.block_y, cell(&row).c_str(),
                 cell(triad).c_str());
   }
-  std::printf("\nBetween host and GPU (each byte counts once)\n");
+  std::printf("\nBetween pageable or pinned memory of the host and the GPU (a byte counts once)\n");
   print_by_size("host", {"to_gpu_pageable", "to_gpu_pinned", "to_host_pageable", "to_host_pinned"},
-                {"to GPU, pageable", "to GPU, pinned", "to host, pageable", "to host, pinned"});
+                {"pageable to GPU", "pinned to GPU", "GPU to pageable", "GPU to pinned"});
   std::printf("\nRead again and again past L1: what L2 holds, and what it does not (L2: %s)\n",
               size_text(machine.properties.l2CacheSize).c_str());
   print_by_size("cache", {"l2_read", "l2_copy"}, {"read", "copy"});

@@ -247,8 +247,8 @@ bool listen() {
   return true;
 }
 
-Table make_table(const char* name, const char* title, const std::map<std::string, Series>& all) {
-  Table table{name, title, {}};
+Table make_table(const char* name, const std::map<std::string, Series>& all) {
+  Table table{name, {}};
   for (const auto& [row, series] : all) table.rows.push_back({row, series});
   return table;
 }
@@ -259,15 +259,13 @@ std::vector<Table> activity_tables() {
   if (!state().listening) return {};
   cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   const std::lock_guard<std::mutex> lock(state().mutex);
-  Table kernels{"kernels", "CUDA GPU Kernel Summary", {}};
+  Table kernels{"kernels", {}};
   for (const auto& [key, row] : state().kernels) kernels.rows.push_back(row);
-  return {make_table("calls", "CUDA API Summary", state().calls),
-          kernels,
-          {"exchanges", "Exchanges by NCCL", exchanges(state().time_line)},
-          make_table("copies", "CUDA GPU MemOps Summary", state().copies),
-          make_table("migration", "Unified Memory Summary", state().migrations),
-          make_table("allocations", "Allocations", state().allocations),
-          make_table("frees", "Memory that was freed", state().frees)};
+  return {
+      make_table("calls", state().calls),          kernels,
+      {"exchanges", exchanges(state().time_line)}, make_table("copies", state().copies),
+      make_table("migration", state().migrations), make_table("allocations", state().allocations),
+      make_table("frees", state().frees)};
 }
 
 std::vector<std::string> activity_remarks() {

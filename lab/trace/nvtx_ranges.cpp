@@ -125,7 +125,7 @@ class FunctionTable {
 
 Table nvtx_table() {
   const std::lock_guard<std::mutex> lock(state().mutex);
-  Table table{"nvtx", "NVTX Range Summary", {}};
+  Table table{"nvtx", {}};
   for (const auto& [name, series] : state().ended) table.rows.push_back({name, series});
   return table;
 }

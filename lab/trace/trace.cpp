@@ -1,4 +1,4 @@
-// What the tracer says at the program's end.
+// What the tracer writes at the program's end.
 
 #include "trace.h"
 
@@ -17,25 +17,16 @@ void report() {
   std::vector<Table> tables = activity_tables();
   tables.insert(tables.begin(), nvtx_table());
 
-  const char* quiet = std::getenv("LAB_TRACE_QUIET");
-  if (!quiet || std::string(quiet) != "1") print_tables(tables);
-  Table open{"open", "", {}};
-  std::size_t never_closed = 0;
+  const auto counted = [](const char* table, const std::string& name, std::size_t count) {
+    Table one{table, {{name, {}}}};
+    for (std::size_t k = 0; k < count; ++k) one.rows.back().series.add(0);
+    return one;
+  };
   for (const auto& [name, count] : open_nvtx_ranges()) {
-    never_closed += count;
-    open.rows.push_back({name, {}});
-    for (std::size_t k = 0; k < count; ++k) open.rows.back().series.add(0);
-  }
-  tables.push_back(open);
-  if (never_closed > 0) {
-    std::fprintf(stderr, "\ntrace: %zu NVTX range%s never closed\n", never_closed,
-                 never_closed == 1 ? " was" : "s were");
+    tables.push_back(counted("open", name, count));
   }
   if (const std::size_t pops = nvtx_pops_of_nothing(); pops > 0) {
-    std::fprintf(stderr, "\ntrace: %zu x nvtxRangePop, and no range was open\n", pops);
-    Table table{"pops", "", {{"nvtxRangePop", {}}}};
-    for (std::size_t k = 0; k < pops; ++k) table.rows.back().series.add(0);
-    tables.push_back(table);
+    tables.push_back(counted("pops", "nvtxRangePop", pops));
   }
   for (const std::string& remark : activity_remarks()) {
     std::fprintf(stderr, "\ntrace: %s\n", remark.c_str());

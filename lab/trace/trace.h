@@ -40,8 +40,7 @@ struct Row {
 };
 
 struct Table {
-  std::string name;   // for the file: "kernels"
-  std::string title;  // for people: "CUDA GPU Kernel Summary"
+  std::string name;  // "kernels"
   std::vector<Row> rows;
 };
 
@@ -55,11 +54,8 @@ struct OnTimeLine {
 /// the kernels before an exchange in its own stream have ended.
 std::vector<Row> exchanges(std::vector<OnTimeLine> kernels);
 
-/// Prints the tables for people, in the order and the units of nsys (nanoseconds), the rows that
-/// cost most first. Tables without rows are left out.
-void print_tables(std::vector<Table> tables);
-
-/// Writes all rows as one table, separated by tabs, aside and then renamed. False where that fails.
+/// Writes all rows as one table, separated by tabs, aside and then renamed: the tables in this
+/// order, in each the rows that cost most first. False if that fails.
 bool write_tables(const std::vector<Table>& tables, const std::string& path);
 
 /// What the program did with the GPU: kernels, API calls, copies, unified memory, allocations.
@@ -78,8 +74,7 @@ std::map<std::string, std::size_t> open_nvtx_ranges();
 /// How often nvtxRangePop was called where no range was open.
 std::size_t nvtx_pops_of_nothing();
 
-/// From now on the tables are printed, and written to the file that LAB_TRACE_TSV names, when the
-/// program ends.
+/// From now on, the tables are written to the file that LAB_TRACE_TSV names when the program ends.
 void report_at_exit();
 
 }  // namespace trace

@@ -33,7 +33,7 @@ def environment(table):
     if not library.exists():
         raise NotPossible(f"{library.name} has not been built")
     return os.environ | {"CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library),
-                         "LAB_TRACE_TSV": str(table), "LAB_TRACE_QUIET": "1"}
+                         "LAB_TRACE_TSV": str(table)}
 
 
 def trace(command, table, seconds=240):

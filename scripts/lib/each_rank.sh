@@ -3,10 +3,8 @@
 #
 #   build/bin/ranks 2 scripts/lib/each_rank.sh [NAME=VALUE...] COMMAND...
 #
-# It is what nsys calls %q{OMPI_COMM_WORLD_RANK}, for Open MPI, MPICH and srun alike. Of several ranks only the first one's
-# tracer prints its table.
+# It is what nsys calls %q{OMPI_COMM_WORLD_RANK}, for Open MPI, MPICH and srun alike.
 set -euo pipefail
 rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}}
 words=("${@//'{rank}'/$rank}")
-if ((rank)); then export LAB_TRACE_QUIET=1; fi
 exec env -- "${words[@]}"

@@ -16,7 +16,7 @@ import labtools_here  # noqa: F401
 from labtools import ncu
 from labtools.files import BUILD, ROOT, steps_with_kernels
 from labtools.machine import parser_of, ready
-from labtools.on_cpu import kernel_launched
+from labtools.run_tables import kernel_launched
 from labtools.process import fail, run
 from labtools.table import Table, write_table
 from labtools.tracer import NotPossible

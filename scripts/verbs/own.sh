@@ -53,10 +53,10 @@ case $verb/$backend in
     [[ -f $table ]] || die 1 "$own_name launched no kernel"
     say "$own_name: what its kernels do to memory"
     say ""
-    labtool on_cpu counts "$table" "${own_files[@]}"
+    labtool run_tables counts "$table" "${own_files[@]}"
     ;;
-  trace/cpu)
+  trace/*)
     : >>"$table" # a program that asks its GPU for nothing leaves none
-    labtool on_cpu trace "$table" "${own_files[@]}"
+    labtool run_tables trace "$table" "${own_files[@]}"
     ;;
 esac

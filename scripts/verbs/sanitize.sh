@@ -40,12 +40,12 @@ fi
 log=$build_dir/sanitize_${which}_$step_target.log
 found=0
 for tool in memcheck racecheck initcheck synccheck; do
-  [[ -t 1 ]] && printf '  %-9s running ...\r' "$tool"
+  if [[ -t 1 ]]; then printf '  %-9s running ...\r' "$tool"; fi
   status=0
   "$sanitizer" --tool "$tool" --error-exitcode 99 "$program" --n "$n" --iterations 3 --quiet \
     >"$log" 2>&1 || status=$?
   if ((status == 0)); then
-    printf '  %-9s clean        \n' "$tool"
+    printf '  %-9s clean\n' "$tool"
   else
     printf '  %-9s %s\n' "$tool" "errors (exit code $status); its first messages:"
     sed -n "s#$lab_root/##g; 1,40p" "$log"
@@ -56,4 +56,4 @@ if ((found)); then
   say "$step ($which): compute-sanitizer found errors, see above"
   exit 1
 fi
-say "$step ($which): clean under memcheck, racecheck, initcheck and synccheck (n = $n)"
+say "$step ($which): clean under all four (n = $n)"

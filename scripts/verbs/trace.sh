@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a step's program under the lab's own tracer, and prints what nsys would print: NVTX ranges, kernels, API
-# calls, unified memory. `make trace STEP=NN` calls it. It needs no nsys, and no permission to count.
+# Runs a step's program under the lab's own tracer, and prints in 80 columns what nsys would: NVTX ranges, kernels, CUDA
+# calls, copies, unified memory. `make trace STEP=NN` calls it. It needs no nsys, and no permission to count.
 #
 #   STEP=NN                    the step
 #   CLINIC=NAME                or the kernel of the clinic
@@ -10,8 +10,6 @@
 #   RANKS=R                    how many ranks run a step for several GPUs (default: as in make run); a table for each
 #   BACKEND=gpu|cpu            where the kernels run; on the CPU NVTX ranges have times, and kernels, copies
 #                              and allocations are counted
-#
-# A run without a GPU is shown in 80 columns, a run on a GPU with all that nsys shows.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 
@@ -50,7 +48,6 @@ if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
   build_targets lab_trace || die 1 "the tracer does not build; the compiler's messages are above"
   library=$build_dir/lib/liblab_trace.so
   say "$target, n = $what, $iterations iterations, traced:"
-  if [[ $step_needs == cpu ]]; then export LAB_TRACE_QUIET=1; fi # the tracer's own table is as wide as that of nsys
   "${command[@]}" CUDA_INJECTION64_PATH="$library" NVTX_INJECTION64_PATH="$library" LAB_TRACE_TSV="$table" \
     "${program[@]}" 2>"$log" || status=$?
   if ((status <= 1)) && [[ ! -f ${tables[0]} ]]; then
@@ -66,16 +63,11 @@ else
   "${command[@]}" LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
   if ((status <= 1)) && [[ -z ${CLINIC:-} ]] && ! grep -qE '^(nvtx|open)' "${tables[0]}"; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
 fi
-if [[ $backend == cpu || $step_needs == cpu ]] && ((status <= 1)); then
-  only=()
-  if [[ $step_needs == cpu ]]; then only=(--ranges); fi
-  labtool on_cpu trace "${tables[0]}" "${only[@]}" "$lab_root/$source_file"
-  # The table says it.
-  grep -vE '^(trace: [0-9]+ NVTX ranges? (was|were) never closed)?$' "$log" || true
-else
-  cat "$log"
-fi
+cat "$log"
 ((status <= 1)) || exit "$status"
+only=()
+if [[ $step_needs == cpu ]]; then only=(--ranges); fi
+labtool run_tables trace "${tables[0]}" "${only[@]}" "$lab_root/$source_file"
 if ((${ranks:-1} > 1)); then
   say ""
   say "That is rank 0's."

@@ -171,8 +171,7 @@ const Trace& Bench::traced(const std::vector<std::string>& asked, int n, int ite
   const std::string rows = folder_.path() + "/trace.tsv", counts = folder_.path() + "/counts.tsv";
   std::remove(rows.c_str());
   std::remove(counts.c_str());
-  std::vector<std::string> words = {"env", "LAB_TRACE_TSV=" + rows, "LAB_TRACE_QUIET=1",
-                                    "LAB_CPU_COUNTS=" + counts};
+  std::vector<std::string> words = {"env", "LAB_TRACE_TSV=" + rows, "LAB_CPU_COUNTS=" + counts};
   words.insert(words.end(), asked.begin(), asked.end());
   Trace trace;
   trace.n = n;

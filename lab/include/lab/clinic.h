@@ -66,7 +66,7 @@ class Clinic {
       std::printf("done, not timed\n");
     } else {
       std::sort(ms.begin(), ms.end());
-      std::printf("%.4f ms (median of %zu, from %.4f to %.4f)\n", quantile(ms, 0.5), ms.size(),
+      std::printf("%.4f ms (median of %zu: %.4f to %.4f)\n", quantile(ms, 0.5), ms.size(),
                   ms.front(), ms.back());
     }
     return kExitDone;

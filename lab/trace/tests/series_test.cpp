@@ -78,7 +78,7 @@ class TablesTest : public testing::Test {
     dear.kernel.static_shared = "512";
     dear.kernel.dynamic_shared = "16";
     dear.kernel.local = "8";
-    return {{"kernels", "Kernels", {cheap, dear}}, {"empty", "Empty", {}}};
+    return {{"kernels", {cheap, dear}}, {"empty", {}}};
   }
   std::string folder_;
 };

@@ -1,10 +1,11 @@
-"""Prints what a program's kernels did when the CPU ran them, in 80 columns.
+"""Prints what was seen of a program's run, in 80 columns.
 
-  on_cpu.py counts TABLE [--n N] [FILE...]     what each line did to memory, per point (without N: per launch); TABLE is
-                                               what lab/cpu/src/watch/counters.cpp writes
-  on_cpu.py trace TABLE [--ranges] [FILE...]   NVTX ranges and, without --ranges, the numbers of kernels, copies and
-                                               allocations, without times, which would mean nothing; TABLE is what the
-                                               lab's tracer or lab/cpu writes
+  run_tables.py counts TABLE [--n N] [FILE...]     what each line did to memory, per point (without N: per launch), when
+                                                   the CPU ran the kernels; TABLE is what
+                                                   lab/cpu/src/watch/counters.cpp writes
+  run_tables.py trace TABLE [--ranges] [FILE...]   NVTX ranges and, without --ranges, kernels, CUDA calls, copies and
+                                                   memory. If the CPU ran the kernels, they have no times, which would
+                                                   mean nothing. TABLE is what the lab's tracer or lab/cpu writes
 
 FILE...: the program's sources.
 """
@@ -17,6 +18,7 @@ import re
 
 from labtools.process import print_for_people
 from labtools.table import Table
+from labtools.tracer import kernel_name
 
 LAUNCH = re.compile(r"(\w+)\s*(<[^<>;]*>)?\s*<<<")
 KERNEL = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(")
@@ -90,35 +92,56 @@ def print_counts(rows, sources, n):
 
 
 def print_trace(rows, sources, only_ranges):
-    """The ranges and, unless `only_ranges`, what the GPU was asked for."""
-    def show(title, columns, lines):
-        print("\n".join(["", title, columns, *lines] if lines else ["", title, "    none"]))
-
-    def of_kind(kind):
-        return [row for row in rows if row["table"] == kind]
+    """The ranges and, unless `only_ranges`, what the GPU was asked for, the longest first."""
+    of_kind = collections.defaultdict(list)
+    for row in sorted(rows, key=lambda row: -float(row["total_ns"])):
+        of_kind[row["table"]].append(row)
+    on_gpu = any(float(row["total_ns"]) > 0 for row in of_kind["kernels"] + of_kind["calls"])
 
     def ms(row, column):
         return float(row[column]) / 1e6
 
-    def sizes(kind):
-        return [f"{row['count']:>8} {ms(row, 'bytes'):14.6f}  {row['name']}" for row in of_kind(kind)]
+    def show(title, columns, lines):
+        print("\n".join(["", title, columns, *lines] if lines else ["", title, "    none"]))
 
-    ranges = sorted(of_kind("nvtx"), key=lambda row: -float(row["total_ns"]))
-    total = sum(ms(row, "total_ns") for row in ranges) or 1
-    what = "median" if any(row["mean_ns"] != row["median_ns"] for row in ranges) else "mean"
-    show("NVTX ranges", f"     %      total ms     count    {what:>6} ms       max ms  range",
-         [f"{100 * ms(row, 'total_ns') / total:6.1f}{ms(row, 'total_ns'):14.3f} {row['count']:>9} "
-          f"{ms(row, 'median_ns'):12.5f} {ms(row, 'max_ns'):12.5f}  {row['name']}" for row in ranges])
-    if never_closed := sum(int(row["count"]) for row in of_kind("open")):
+    def show_times(title, name, table, last=("max ms", "max_ns", 5)):
+        total = sum(ms(row, "total_ns") for row in table) or 1
+        what = "median" if any(row["mean_ns"] != row["median_ns"] for row in table) else "mean"
+        lines = []
+        for row in table:
+            of_kernel = row["table"] == "kernels"
+            lines.append(f"{100 * ms(row, 'total_ns') / total:6.1f}{ms(row, 'total_ns'):12.3f}{row['count']:>9}"
+                         f"{ms(row, 'median_ns'):12.5f}{ms(row, last[1]):12.{last[2]}f}  {kernel_name(row['name'])[:27] if of_kernel else row['name']}")
+            if of_kernel:
+                lines.append(f"{'':8}grid {row['grid']}, block {row['block']}, {row['registers']} registers, shared "
+                             f"{row['static_shared']}+{row['dynamic_shared']} B, local {row['local']} B")
+        show(title, f"     %    total ms    count{f'{what} ms':>12}{last[0]:>12}  {name}", lines)
+
+    def show_sizes(title, name, table):
+        show(title, f"   count       total MB  {name}",
+             [f"{row['count']:>8} {ms(row, 'bytes'):14.6f}  {row['name']}" for row in table])
+
+    show_times("NVTX ranges", "range", of_kind["nvtx"])
+    if never_closed := sum(int(row["count"]) for row in of_kind["open"]):
         print(f"\n{never_closed} NVTX range{' was' if never_closed == 1 else 's were'} never closed")
+    for row in of_kind["pops"]:
+        print(f"\n{row['count']} x {row['name']}, and no range was open")
     if only_ranges:
         return
-    show("Kernels (the CPU runs them in the GPU's place: no times)", "   count  grid         block       kernel",
-         [f"{row['count']:>8}  {row['grid']:12} {row['block']:10}  {launched(sources, row['name'])}"
-          for row in of_kind("kernels")])
-    show("Copies and fills", "   count       total MB  what", sizes("copies"))
-    show("Memory", "   count       total MB  kind", sizes("allocations"))
-    print("\nTimes of kernels and CUDA calls, and pages that migrate, need a GPU.")
+    if on_gpu:
+        show_times("Kernels", "kernel", of_kind["kernels"])
+        show_times("CUDA calls", "call", of_kind["calls"])
+        for title, table in (("Exchanges by NCCL", "exchanges"), ("Copies and fills", "copies"), ("Unified memory", "migration")):
+            if of_kind[table]:
+                show_times(title, "what", of_kind[table], ("total MB", "bytes", 3))
+    else:
+        show("Kernels (the CPU runs them in the GPU's place: no times)", "   count  grid         block       kernel",
+             [f"{row['count']:>8}  {row['grid']:12} {row['block']:10}  {launched(sources, row['name'])}"
+              for row in of_kind["kernels"]])
+        show_sizes("Copies and fills", "what", of_kind["copies"])
+    show_sizes("Memory", "kind", of_kind["allocations"])
+    if not on_gpu:
+        print("\nTimes of kernels and CUDA calls, and pages that migrate, need a GPU.")
 
 
 def main():
