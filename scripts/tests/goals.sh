@@ -107,6 +107,19 @@ made "printf 'nvtx\tcopy_field\t7\t$zeros\nnvtx\tjacobi_sweep\t7\t$zeros\npops\t
 run "$goals" --name 01_nvtx "$temp/made"
 expect '^  Goal MISSED: every range that is opened is closed$' "a pop in a loop"
 expect '^    nvtxRangePop is called 434 times with no range open$' "a pop in a loop"
+expect ' is one inside a loop whose push comes before it' "a pop in a loop"
+
+# A range that was started, and a pop that closes none.
+made "printf 'nvtx\tjacobi_sweep\t7\t$zeros\nopen\tcopy_field\t7\t$zeros\npops\tnvtxRangePop\t7\t$zeros\n' >>\"\$LAB_TRACE_TSV\""
+run "$goals" --name 01_nvtx "$temp/made"
+expect 'a range of nvtxRangeStart ends with nvtxRangeEnd' "a range that was started"
+expect_no 'inside a loop|after a .return. is never' "a range that was started"
+
+# A range without a name.
+made "printf 'nvtx\t\t7\t$zeros\nnvtx\tjacobi_sweep\t7\t$zeros\n' >>\"\$LAB_TRACE_TSV\""
+run "$goals" --name 01_nvtx "$temp/made"
+expect '^    in 7 iterations: jacobi_sweep, 7 times each; a range has no name$' "a range without a name"
+expect 'messageType = NVTX_MESSAGE_TYPE_ASCII' "a range without a name"
 
 # A range that a domain's push opened, and a pop of all.
 made "printf 'pops\tnvtxRangePop\t2\t$zeros\nopen\tjacobi:initialize_field\t2\t$zeros\n' >>\"\$LAB_TRACE_TSV\""
@@ -203,11 +216,11 @@ printf '%s\n' '    const float east = f_old[idx(i + 1, j, n)];' '    const float
   printf 'addresses\tmost_at_one_address\n'
   for line in 1 2; do printf 'lines.cu\t%d\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' "$line"; done
 } >"$temp/counts.tsv"
-labtool on_cpu counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
+labtool run_tables counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
 expect ' east = f_old\[idx\(i \+ 1, j, n\)\];$' "make count"
 expect ' north = f_old\[idx\(i, j \+ 1, n\)\]' "make count"
 printf '\t0\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' >>"$temp/counts.tsv"
-labtool on_cpu counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
+labtool run_tables counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
 expect '^     -  global load .*sectors +\(inside a library\)$' "make count"
 narrow "make count"
 

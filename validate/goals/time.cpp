@@ -15,6 +15,10 @@ constexpr int kCountedSweeps = 240;
 /// The same for passes of 16 sweeps, and a residual every 64.
 constexpr int kSweepsOfPasses = 128;
 
+const char* const kOtherRanges =
+    "nvtxRangePop closes what nvtxRangePush has opened: a range of nvtxRangeStart ends with "
+    "nvtxRangeEnd, and nvtxMark opens none.";
+
 /// Ranges that are opened more often than closed: "copy_field is opened 7 times and closed 6".
 std::string open_ranges(const Trace& trace) {
   std::map<std::string, double> open, closed;
@@ -28,6 +32,11 @@ std::string open_ranges(const Trace& trace) {
         (closed[name] == 0 ? "never closed" : format("closed %.0f", closed[name])));
   }
   return join(words);
+}
+
+/// What to do about such ranges.
+const char* close_ranges(const Trace& trace) {
+  return trace.total("pops", "", &TraceRow::count) > 0 ? kOtherRanges : kCloseRanges;
 }
 
 /// Nanoseconds an iteration of the kernels that make it, the copying one left out. By medians: the
@@ -75,14 +84,16 @@ Measured share_of_copy(Bench* bench, int iterations, double least) {
                                          share, ms, n, 8e-6 * points(n) / ms));
 }
 
-/// How much of the time the ranges of an iteration cover, where it takes far longer than a range.
-double covered(Bench* bench) {
+/// How much of an iteration each of its ranges covers, on a grid where it takes far longer than a
+/// range.
+std::map<std::string, double> covered(Bench* bench) {
   constexpr int kN = 256, kIterations = 5;
-  double in_ranges = 0;
+  const double ms = bench->milliseconds(bench->have.program, kN, kIterations);
+  std::map<std::string, double> shares;
   for (const TraceRow& range : bench->trace(bench->have.program, kN, kIterations).table("nvtx")) {
-    if (range.count == kIterations) in_ranges += 1e-6 * range.total_ns;
+    if (range.count == kIterations) shares[range.name] = 1e-6 * range.total_ns / kIterations / ms;
   }
-  return in_ranges / (kIterations * bench->milliseconds(bench->have.program, kN, kIterations));
+  return shares;
 }
 
 /// How often something was noted in that many sweeps.
@@ -101,9 +112,10 @@ Measured ranges_in_loop(Bench* bench) {
   const Trace& trace = bench->trace(bench->have.program, kRangesN, kRangesIterations);
   std::vector<std::string> names;
   std::string too_often;
-  bool in_a_loop = false;
+  bool in_a_loop = false, unnamed = false;
   for (const TraceRow& range : trace.table("nvtx")) {
-    if (range.count == trace.iterations) names.push_back(range.name);
+    unnamed |= range.name.empty();
+    if (range.count == trace.iterations && !range.name.empty()) names.push_back(range.name);
     if (range.count > trace.iterations) {
       in_a_loop |= range.count >= (kRangesN - 2) * trace.iterations;
       too_often += format("; %s is entered %.0f times", range.name.c_str(), range.count);
@@ -112,20 +124,30 @@ Measured ranges_in_loop(Bench* bench) {
   const std::string found =
       names.empty() ? "none" : join(names) + format(", %d times each", trace.iterations);
   const std::string open = open_ranges(trace);
-  const double share = names.size() >= 2 ? covered(bench) : 0;
-  // Of ranges around nothing it is some hundredths of a percent; and a busy machine measures badly.
-  const bool empty = names.size() >= 2 && share < 0.02;
-  return measured(names.size() >= 2 && !empty,
-                  format("in %d iterations: ", trace.iterations) + found + too_often +
-                      (empty ? format("; they cover %.2g %% of an iteration", 100 * share) : "") +
-                      (open.empty() ? "" : "; " + open),
-                  !open.empty() ? kCloseRanges
-                  : empty ? "Is the work between the push and the pop? (An object that pops the "
+  // A range around nothing covers some hundredths of a percent; and a busy machine measures badly.
+  std::string empty;
+  std::size_t with_work = names.size();
+  if (names.size() >= 2) {
+    for (const auto& [name, share] : covered(bench)) {
+      if (share >= 0.02 || name.empty()) continue;
+      --with_work;
+      empty += format("; %s covers %.2g %% of an iteration", name.c_str(), 100 * share);
+    }
+  }
+  const bool done = with_work >= 2;
+  return measured(
+      done,
+      format("in %d iterations: ", trace.iterations) + found + too_often + (done ? "" : empty) +
+          (unnamed ? "; a range has no name" : "") + (open.empty() ? "" : "; " + open),
+      !open.empty()       ? close_ranges(trace)
+      : unnamed           ? "nvtxRangePushEx needs the message and its type: "
+                            "messageType = NVTX_MESSAGE_TYPE_ASCII."
+      : !empty.empty()    ? "Is the work between the push and the pop? (An object that pops the "
                             "range at its end needs a name, or it ends at once.)"
-                  : too_often.empty() ? ""
-                  : in_a_loop         ? "Is one pushed inside a loop over rows or columns? It "
-                                        "belongs before the outer loop, and its pop after it."
-                                      : "Do two functions push the same name?");
+      : too_often.empty() ? ""
+      : in_a_loop         ? "Is one pushed inside a loop over rows or columns? It "
+                            "belongs before the outer loop, and its pop after it."
+                          : "Do two functions push the same name?");
 }
 
 Measured ranges_outside(Bench* bench) {
@@ -137,7 +159,7 @@ Measured ranges_outside(Bench* bench) {
   const std::string open = names.size() >= 3 ? "" : open_ranges(trace);
   return measured(names.size() >= 3,
                   (names.empty() ? "none" : join(names)) + (open.empty() ? "" : "; " + open),
-                  open.empty() ? "" : kCloseRanges);
+                  open.empty() ? "" : close_ranges(trace));
 }
 
 Measured ranges_closed(Bench* bench) {
@@ -152,8 +174,10 @@ Measured ranges_closed(Bench* bench) {
                       "nvtxDomainRangePop.");
     }
     return measured(false, found,
-                    "A pop closes the range that was pushed last: is one inside a loop whose push "
-                    "comes before it? Then the range ends in the first turn.");
+                    pops < (kRangesN - 2) * trace.iterations
+                        ? kOtherRanges
+                        : "A pop closes the range that was pushed last: is one inside a loop whose "
+                          "push comes before it? Then the range ends in the first turn.");
   }
   return measured(open.empty(), open.empty() ? "all" : open);
 }
