@@ -50,8 +50,8 @@ const std::map<std::string, const char*> kPhrases = {
      "for n rows}"},
     {"tile_loads",
      "how threads share out the tile's entries: all of them together load each entry once (the thread's number in "
-     "the block, the entry that it loads first, and from one round to the next a step of as many entries as the "
-     "block has threads)"},
+     "the block, the entry that it loads first, from one round to the next a step of as many entries as the block has "
+     "threads, and the end: the entries of the tile, not the block's points)"},
     {"rows_arrive",
      "the ring: whether each row has arrived when it is read (__pipeline_commit closes a batch of copies, and "
      "__pipeline_wait_prior leaves a number of batches in flight), and is not overwritten before"},

@@ -15,7 +15,16 @@
 struct ncclComm;
 using ncclComm_t = ncclComm*;
 enum ncclResult_t { ncclSuccess = 0, ncclInvalidArgument = 4, ncclInvalidUsage = 5 };
-enum ncclDataType_t { ncclFloat = 7, ncclFloat32 = 7, ncclDouble = 8, ncclFloat64 = 8 };
+enum ncclDataType_t {
+  ncclInt8 = 0,
+  ncclChar = 0,
+  ncclInt32 = 2,
+  ncclInt = 2,
+  ncclFloat32 = 7,
+  ncclFloat = 7,
+  ncclFloat64 = 8,
+  ncclDouble = 8
+};
 enum ncclRedOp_t { ncclSum, ncclProd, ncclMax, ncclMin };
 ncclResult_t ncclGroupStart();
 ncclResult_t ncclGroupEnd();

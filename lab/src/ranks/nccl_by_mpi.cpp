@@ -36,7 +36,16 @@ int groups_open = 0;
 
 constexpr int kTag = 100;
 
-std::size_t size_of(ncclDataType_t type) { return type == ncclDouble ? 8 : 4; }
+MPI_Datatype type_of(ncclDataType_t type) {
+  return type == ncclDouble  ? MPI_DOUBLE
+         : type == ncclFloat ? MPI_FLOAT
+         : type == ncclInt   ? MPI_INT
+                             : MPI_INT8_T;
+}
+
+std::size_t size_of(ncclDataType_t type) {
+  return type == ncclDouble ? 8 : type == ncclFloat || type == ncclInt ? 4 : 1;
+}
 
 /// Whether the argument of a call, `what`, is that many bytes of the GPU's memory.
 bool on_gpu(const void* memory, std::size_t bytes, const char* what) {
@@ -126,8 +135,7 @@ void reduce_over_ranks(const void* from, void* to, std::size_t count, ncclDataTy
   const MPI_Op operations[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};  // as in ncclRedOp_t
   MPI_Request request;
   MPI_CHECK(MPI_Iallreduce(from == to ? MPI_IN_PLACE : from, to, static_cast<int>(count),
-                           type == ncclDouble ? MPI_DOUBLE : MPI_FLOAT, operations[operation],
-                           MPI_COMM_WORLD, &request));
+                           type_of(type), operations[operation], MPI_COMM_WORLD, &request));
   lab::check_mpi(lab::wait_politely(&request, MPI_STATUS_IGNORE), "MPI_Iallreduce");
   cuda_on_cpu::written(to, count * size_of(type));
   cuda_on_cpu::note_library("ncclAllReduce", count * size_of(type));

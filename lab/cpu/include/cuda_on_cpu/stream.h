@@ -60,7 +60,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags, CUDA_ON
 inline cudaError_t cudaEventCreate(cudaEvent_t* event, CUDA_ON_CPU_CALLER) {
   return cudaEventCreateWithFlags(event, cudaEventDefault, where);
 }
-cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventDestroy(cudaEvent_t event, CUDA_ON_CPU_CALLER);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 /// The same of the work before the event.
@@ -95,6 +95,8 @@ struct cudaGraphExecUpdateResultInfo {
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+/// What an upload makes ready is ready here.
+inline cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph, CUDA_ON_CPU_CALLER);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec, CUDA_ON_CPU_CALLER);
 

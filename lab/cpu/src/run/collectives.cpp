@@ -75,6 +75,10 @@ void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
   if (watcher() && zero_bytes > 0) {
     watcher()->see_library(from_global, bytes - zero_bytes, Access::read, where);
   }
+  // What does not exist is found at the line that asks for it, and not where it is waited for.
+  for (const std::size_t byte : {std::size_t{0}, bytes - zero_bytes - 1}) {
+    if (zero_bytes < bytes) (void)static_cast<const volatile char*>(from_global)[byte];
+  }
   Pipeline& mine = block.pipeline();
   PipelineCopy copy = {to_shared, from_global, bytes, zero_bytes, where, mine.groups};
   if (watcher()) check_target(mine, copy);

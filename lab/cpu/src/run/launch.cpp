@@ -32,7 +32,10 @@ cudaError_t check(const LaunchConfig& config) {
                  " threads deep, but at most 64 are allowed");
   }
   if (grid.x > 0x7fffffff || grid.y > 65535 || grid.z > 65535) {
-    return error(cudaErrorInvalidConfiguration, "a grid of ", grid,
+    const std::string below_zero =
+        grid.x > 0x7fffffff ? " (x is " + std::to_string(static_cast<int>(grid.x)) + " as an int)"
+                            : "";
+    return error(cudaErrorInvalidConfiguration, "a grid of ", grid, below_zero,
                  " blocks, but at most 2147483647 x 65535 x 65535 are allowed");
   }
   if (config.shared_bytes > allowed_shared_bytes()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -74,6 +75,7 @@ std::vector<Stream*>& streams = *new std::vector<Stream*>;
 std::vector<std::shared_ptr<Work>>& queue =  // in the order in which it was issued
     *new std::vector<std::shared_ptr<Work>>;
 std::set<cudaEvent_t>& events = *new std::set<cudaEvent_t>;
+std::map<cudaEvent_t, Where>& destroyed_events = *new std::map<cudaEvent_t, Where>;
 // Destroyed ones too: their addresses are not given out twice.
 std::set<Graph*>& graphs = *new std::set<Graph*>;
 const Where* running = nullptr;
@@ -235,6 +237,10 @@ const std::shared_ptr<Work>& last_work(cudaStream_t stream) {
 /// What is wrong with an event, or a graph, that is about to be used.
 cudaError_t check(cudaEvent_t event) {
   if (events.count(event)) return cudaSuccess;
+  if (const auto at = destroyed_events.find(event); at != destroyed_events.end()) {
+    return error(cudaErrorInvalidResourceHandle, "this event was destroyed already, at ",
+                 at->second);
+  }
   return error(cudaErrorInvalidResourceHandle,
                event ? "there is no such event" : "a null event: was it created?");
 }
@@ -300,6 +306,7 @@ std::vector<Origin> live_handles() {
 void drop_handles() {
   streams.clear();
   events.clear();
+  destroyed_events.clear();
   graphs.clear();
 }
 
@@ -349,6 +356,8 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Wher
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (!is_stream(stream)) return not_a_stream();
   if (auto e = refuse_while_capturing("cudaStreamSynchronize")) return e;
+  // The default stream's last work comes after that of all blocking streams: an H200 waits for it.
+  if (!stream) append(stream, {}, [] {}, {});
   wait_for_stream(stream);
   return cudaSuccess;
 }
@@ -422,9 +431,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (auto e = refuse_captured(event)) return e;
   return query(event->work);
 }
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
+cudaError_t cudaEventDestroy(cudaEvent_t event, Where where) {
   if (auto e = check(event)) return e;
   events.erase(event);
+  destroyed_events[event] = where;
   delete event;
   return cudaSuccess;
 }

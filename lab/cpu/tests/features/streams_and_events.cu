@@ -61,6 +61,9 @@ void default_stream() {
   LAUNCHED();
   CUDA(cudaStreamSynchronize(stream));
   CHECK_EQUAL(x[0], 12345);
+  append_kernel<<<1, 1, 0, stream>>>(x.data(), 6);
+  CUDA(cudaStreamSynchronize(nullptr));  // also of the streams that block
+  CHECK_EQUAL(x[0], 123456);
   CUDA(cudaStreamDestroy(stream));
   CUDA(cudaStreamDestroy(other));
   int least = 1, greatest = 1;

@@ -149,14 +149,17 @@ Answer refused_call(const Found& found) {
         .with("call", call);
   }
   if (report.has("cudaErrorInvalidConfiguration")) {
-    return found.answer("impossible_launch");
+    return found.answer("impossible_launch").with("below_zero", says(report.detail, "as an int"));
   }
   if (says(report.detail, "destroyed already")) {
     const std::string arguments = between(report.array, "(", ")");
     const int before = std::atoi(report.detail.substr(report.detail.rfind(':') + 1).c_str());
     return found.answer("graph_was_destroyed")
         .with("what", arguments.substr(0, arguments.find(',')))
-        .with("launched", call == "cudaGraphLaunch")
+        .with("event", call.rfind("cudaEvent", 0) == 0)
+        .with("verb", call == "cudaGraphLaunch" ? "launches"
+                      : says(call, "Destroy")   ? "destroys"
+                                                : "uses")
         .with("before", before == report.line ? "" : std::to_string(before));
   }
   // A GPU says no more than that.
@@ -191,7 +194,8 @@ Answer few_bytes(const Report& given, int n, bool padded) {
   answer.with("line", given.allocated_line).with("bytes", given.bytes).with("field", field);
   if (given.bytes == static_cast<long>(n) * n) return answer.with("points", true);
   if (given.bytes == row) return answer.with("row", true);
-  if (padded && given.bytes == field) return answer.with("padding", true);
+  const bool has_padding = padded && n % 32 != 0;
+  if (has_padding && given.bytes == field) return answer.with("padding", true);
   if (given.bytes < field && !is_no_field(given, n)) return answer;
   if (given.bytes == static_cast<long>(sizeof(float))) {
     answer.rule = "sum_is_allocated_as_a_float";
@@ -254,11 +258,12 @@ const Family kCallMistakes = {
       "host: a kernel that writes the values; or, for what the host needs, cudaMemcpy to memory of its own "
       "(cudaMemcpyDeviceToHost)}"}},
     {"graph_was_destroyed", kForbidden, kAnyProgram, finding,
-     "line {line} {?launched|launches|destroys} {what}, a graph that was destroyed before{?before|, at line "
+     "line {line} {verb} {what}, {?event|an event|a graph} that was destroyed before{?before|, at line "
      "{before}|: two passes have the same one}",
-     {"{?before|line {before}: when a pass is made the cudaGraph_t alone is destroyed. The cudaGraphExec_t made of it "
-      "is launched until the end|where the passes are created: each one in flight needs a graph, an event and a place "
-      "for its sum of its own, and a copy of a pass has those of the other}"}},
+     {"{?before|{?event|line {before}: an event is destroyed once, at the end|line {before}: when a pass is made the "
+      "cudaGraph_t alone is destroyed. The cudaGraphExec_t made of it is launched until the end}|where the passes are "
+      "created: each one in flight needs a graph, an event and a place for its sum of its own, and a copy of a pass "
+      "(a = b) has those of the other. std::swap exchanges them}"}},
     {"host_access_to_a_device_variable", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} a __device__ variable, which is in the GPU's memory: only kernels and copies "
      "reach it. What the host has under that name is another variable",
@@ -303,7 +308,9 @@ const Family kCallMistakes = {
       "cudaMemcpyAsync with the stream as the last argument"}},
     {"impossible_launch", kForbidden, kAnyProgram, finding,
      "the launch before line {line} was refused: {?!detail|no GPU has such a block or launch grid|{detail}}",
-     {"{order_of_launch}", "{sizes_of_launch}",
+     {"{?below_zero|where a number of blocks or threads is computed: a difference that comes out below 0|"
+      "{order_of_launch}}",
+      "{?!below_zero|{sizes_of_launch}}",
       "CUDA_CHECK(cudaGetLastError()) right after each launch, which reports it at once"}},
     {"something_was_refused", kForbidden, kAnyProgram, finding,
      "the launch before line {line} was refused, or an earlier call failed and was not checked",

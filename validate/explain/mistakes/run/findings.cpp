@@ -65,7 +65,9 @@ Answer outside(const Found& found) {
       return answer;
     }
   }
-  if (const Answer few = few_bytes_of_rows(found); few.known()) return few;
+  if (const Answer few = few_bytes_of_rows(found); few.known() && found.report.place != "before") {
+    return few;
+  }
   // What is far smaller than a field holds sums: one for each block, say.
   if (found.report.bytes > 0 && is_no_field(found.report, found.n)) {
     answer.rule = "index_outside_of_partial_sums";
@@ -476,8 +478,8 @@ const Family kFindingMistakes = {
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
      {"{?pitch_bytes|idx, and all that uses a pitch: cudaMallocPitch gives it in bytes, and a float has sizeof(float) "
       "of them}",
-      "the index at line {line}{?!indexed|, or at a line before it whose value is used there,}{?array| of {array}}"
-      "{?sweeps or copies|, and the n that {kernel} is given}{?!sweeps|, and where the `if` or "
+      "the index at line {line}{?!indexed|, or the pointer there (what it is set to, and where it moves on)"
+      "}{?array|, of {array}}{?sweeps or copies|, and the n that {kernel} is given}{?!sweeps|, and where the `if` or "
       "the loop around it ends}",
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included (the "
       "index of a float4* counts fours); and the rows that a warp loads, none of them beyond 0 and n - 1: "
@@ -538,7 +540,8 @@ const Family kFindingMistakes = {
      {"which points a thread has: {?blocks|where its block's points begin (blockIdx times the number of points that a "
       "block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the previous warp's "
       "as a warp has columns, 4 for each lane), and }}where its loops begin, by how much they advance, and where they "
-      "end, so that no two threads (or blocks) have the same ones{?!strips|; the launch: a loop that advances by 4 is "
+      "end, so that no two threads (or blocks) have the same ones{?ring|: where one warp's share of rows ends the next "
+      "one's begins, rounded in the same way}{?!strips|; the launch: a loop that advances by 4 is "
       "for a block of 4 threads; and idx: each point needs a place of its own in memory}",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
