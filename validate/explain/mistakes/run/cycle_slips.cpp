@@ -29,6 +29,7 @@ struct Slip {
   double first_e = 1, r = 1, coarse = 1;  // what counts in the second sweep, and how often
   bool around_have_coarse = true;         // the four neighbours have the coarse correction in them
   double own = 1;                         // of the value with which a point enters that sweep
+  double defect = 1;                      // the sign of r on the level on which a cycle begins
   double keep_u = 1, add = 1;             // u = keep_u * u + add * correction
   double keep_e = 0, keep_r = 0;          // what stays on a coarser level from the cycle before
   double last = 0.25;                     // times r: the correction on the last level
@@ -40,7 +41,7 @@ struct Slip {
       false;       // point i then lies at i * (m - 1) / (n - 1), not i * (n / 2) / (n - 1)
   int longer = 0;  // point i lies at i * (m - 1) / (n - 1 + longer)
   bool half_down = false, half_up = false;  // it lies at i / 2, where shares are taken, or values
-  bool linear = true;                       // the interpolation
+  bool linear = true, of_u = false;         // the interpolation; of the coarser level's u
   bool parts_exchanged = false, axes_exchanged = false;
 };
 
@@ -59,6 +60,12 @@ const char* const kSecondSweep =
 const char* const kPlace =
     "where point i lies on the coarser level: at i * (m - 1) / (n - 1), in double, and not at i / 2; so up to 4 x 4 "
     "fine points have a share in a coarse one";
+
+const char* const kSubtracted =
+    "the correction is subtracted from u, or r has the wrong sign: both give the same field";
+
+const char* const kSigns =
+    "where the finest level stores its result: it is added to u; and the defect, r: the four neighbours of u less 4 u";
 
 const Slip kSlips[] = {
     row("each level's correction is a quarter of what it should be",
@@ -84,8 +91,8 @@ const Slip kSlips[] = {
         "cancel out", [](Slip* s) { s->gathers = false; }),
     row("the correction takes the place of u", "where the finest level stores its result: it is added to u",
         [](Slip* s) { s->keep_u = 0; }),
-    row("the correction is subtracted from u", "where the finest level stores its result: it is added to u",
-        [](Slip* s) { s->add = -1; }),
+    row(kSubtracted, kSigns, [](Slip* s) { s->add = -1; }),
+    row(kSubtracted, kSigns, [](Slip* s) { s->defect = -1; }),
     row("the correction is added to u twice", "where the finest level stores its result, and which threads do it",
         [](Slip* s) { s->add = 2; }),
     row("the second sweep has no r in it", kSecondSweep, [](Slip* s) { s->r = 0; }),
@@ -130,6 +137,9 @@ const Slip kSlips[] = {
     row("the last coarse point does not lie on the last fine one",
         "where point i lies on the coarser level: at i * (m - 1) / (n - 1), in double; so point n - 1 lies at m - 1",
         [](Slip* s) { s->longer = 1; }),
+    row("the interpolation takes the coarser level's u in place of its e",
+        "which field of the coarser level is interpolated: e, what that level has found",
+        [](Slip* s) { s->of_u = true; }),
     row("the interpolation takes one coarse point's value as it is", "interpolated(): linear between the four coarse "
         "points around, with the parts that remain of i * ratio and j * ratio; they are no integers",
         [](Slip* s) { s->linear = false; }),
@@ -171,8 +181,10 @@ struct Grid {
 class Cycles {
  public:
   /// `boundary`: the coarse correction is interpolated there, too. It is 0, if all is right.
-  Cycles(const Slip& slip, int n, const std::vector<float>& start, bool boundary)
-      : slip_(slip), boundary_(boundary) {
+  /// `left_there`: what the first sweep leaves is computed there, too. It has no share, if all is
+  /// right.
+  Cycles(const Slip& slip, int n, const std::vector<float>& start, bool boundary, bool left_there)
+      : slip_(slip), boundary_(boundary), left_there_(left_there) {
     for (int m = n; m >= 3; m = slip.points_round_up ? (m + 1) / 2 : m / 2 + 1) {
       const Doubles zeros(std::size_t(m) * m);
       grids_.push_back({m, zeros, zeros, zeros});
@@ -195,7 +207,8 @@ class Cycles {
     Grid& first = grids_[top];
     const Doubles e = first.e;  // on this level the correction goes to u
     first.inside([&](int i, int j) {
-      first.at(&first.r, i, j) = first.around(first.u, i, j) - 4 * first.at(&first.u, i, j);
+      const double defect = first.around(first.u, i, j) - 4 * first.at(&first.u, i, j);
+      first.at(&first.r, i, j) = slip_.defect * defect;
     });
     for (int k = top; k < last; ++k) restrict_to(&grids_[k], &grids_[k + 1]);
     grids_[last].e[4] = slip_.last * grids_[last].r[4];
@@ -206,9 +219,11 @@ class Cycles {
       const bool first_small = grids_[at].n <= 33 && at > top && grids_[at - 1].n > 33;
       if (slip_.small_lost && first_small) grids_[at].e = Doubles(grids_[at].e.size());
     }
+    // The last level has a kernel of its own.
+    const double keep_u = top < last ? slip_.keep_u : 1, add = top < last ? slip_.add : 1;
     first.inside([&](int i, int j) {
       double& u = first.at(&first.u, i, j);
-      u = slip_.keep_u * u + slip_.add * first.at(&first.e, i, j);
+      u = keep_u * u + add * first.at(&first.e, i, j);
     });
     first.e = e;
   }
@@ -246,10 +261,14 @@ class Cycles {
 
   void restrict_to(Grid* fine, Grid* coarse) {
     for (double& r : coarse->r) r *= slip_.keep_r;
-    fine->inside([&](int i, int j) {
-      const double r = fine->at(&fine->r, i, j);
-      const double left =
-          r + slip_.left_sign * slip_.before * (fine->around(fine->r, i, j) / 4 - r);
+    const auto r_at = [fine](int i, int j) {
+      const int last = fine->n - 1;
+      return fine->at(&fine->r, std::clamp(i, 0, last), std::clamp(j, 0, last));
+    };
+    fine->all(left_there_ ? 0 : 1, [&](int i, int j) {
+      const double r = r_at(i, j);
+      const double around = r_at(i + 1, j) + r_at(i - 1, j) + r_at(i, j + 1) + r_at(i, j - 1);
+      const double left = r + slip_.left_sign * slip_.before * (around / 4 - r);
       const bool half = slip_.half_down;
       const double x = place(i, *fine, *coarse, half), y = place(j, *fine, *coarse, half);
       // A coarse point gathers from 4 x 4 fine ones.
@@ -278,8 +297,8 @@ class Cycles {
       const double x = place(i, *fine, coarse, slip_.half_up);
       const double y = place(j, *fine, coarse, slip_.half_up);
       const bool turned = slip_.axes_exchanged;
-      const double c =
-          slip_.coarse * between(coarse.e, coarse.n, turned ? y : x, turned ? x : y, slip_);
+      const double c = slip_.coarse * between(slip_.of_u ? coarse.u : coarse.e, coarse.n,
+                                              turned ? y : x, turned ? x : y, slip_);
       fine->at(&from_coarse, i, j) = c;
       fine->at(&e, i, j) = slip_.first_e * slip_.before / 4 * fine->at(&fine->r, i, j) + c;
     });
@@ -293,7 +312,7 @@ class Cycles {
   }
 
   const Slip& slip_;
-  const bool boundary_;
+  const bool boundary_, left_there_;
   std::vector<Grid> grids_;
 };
 
@@ -313,8 +332,10 @@ Answer slip_of_cycles(int n, const std::vector<float>& start, const std::vector<
                       const std::vector<float>& two, bool from_start, const std::string& source) {
   const double given = constant_in(source, "kStartCycles");
   for (const Slip& slip : kSlips) {
-    for (const bool boundary : {true, false}) {
-      Cycles cycles(slip, n, start, boundary);
+    if (slip.of_u && from_start) continue;  // the coarser levels' u is 0 then
+    for (const int where : {1, 0, 3, 2}) {
+      if (where > 1 && !slip.half_down) continue;
+      Cycles cycles(slip, n, start, where % 2 == 1, where > 1);
       if (!from_start) cycles.begin(given > 0 ? int(given) : 2);
       cycles.make();
       if (!give(cycles.field(), one)) continue;

@@ -65,11 +65,14 @@ const Family kCycleMistakes = {
       "last sweep",
       "whether each kernel reaches all points of the level that it writes (its launch grid, and the threads of one "
       "block that deals with a whole level); and whether a level's defect is set in every cycle, before that "
-      "level is solved"}},
+      "level is solved",
+      "the levels that each launch in the loops is given: r of level k + 1 is made of that of level k, and e of level "
+      "k is corrected by that of level k + 1"}},
     {"coarse_correction_scaled", Strength::kShape, kAnyProgram, nullptr,
      "what the coarser levels find counts {scale} times, as the smoothest errors show",
      {"{?negative|the signs: r is east + north + west + south - 4 u, and what it gives is added|whether the coarse "
       "defect is that after the first sweep: what the sweep has corrected is not to be corrected again}",
+      "{?negative||the weights that make the coarse r (one along x times one along y), which sum up to 4 for odd n}",
       "{?negative||the weights of the interpolation, which sum up to 1: where a fine point lies on the coarser level "
       "(point i at i * (m - 1) / (n - 1), so the last one at m - 1), and which weight belongs to the coarse point west "
       "of it}",

@@ -555,7 +555,8 @@ const Family kFindingMistakes = {
      {"__threadfence() between what a block writes and the atomic by which the other blocks learn of it"}},
     {"race_of_a_sweep_in_place", kHarmless, kAnyProgram, finding,
      "a race: a thread reads what a neighbour writes in the same sweep, in {?array|{array}|global memory}, at {lines}",
-     {"{lines}: a thread that reads what its neighbours write in the same sweep is not helped by a barrier, which "
+     {"which level's field is read there: the coarse correction is that of the coarser level",
+      "{lines}: a thread that reads what its neighbours write in the same sweep is not helped by a barrier, which "
       "orders the threads of one block; a second array is a help, or points of two colours, one after the other"}},
     {"race_between_levels", kHarmless, kAnyProgram, finding,
      "a race: one thread writes what another one reads, in {?array|{array}|global memory}, at {lines}, and nothing "
