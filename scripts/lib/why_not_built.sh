@@ -93,9 +93,9 @@ why_not_built() {
   else
     # If nvcc takes it, the CPU in place of a GPU lacks something: no mistake of the learner's. (What -fpermissive would
     # allow is one, though nvcc may only warn: a shift by as many bits as the type has. And of too much
-    # shared memory and of host code nvcc -ptx says nothing.)
+    # shared memory, of host code and of a reference to the host's memory nvcc -ptx says nothing.)
     nvcc=$(nvcc_of_build)
-    if [[ $backend == cpu && $step_source == *.cu && -x $nvcc ]] && ! grep -qE 'error: .*(\[-fpermissive\]|at most 48 KiB|__device__ alone)' "$log" && nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1; then
+    if [[ $backend == cpu && $step_source == *.cu && -x $nvcc ]] && ! grep -qE 'error: .*(\[-fpermissive\]|at most 48 KiB|__device__ alone|give it by value$)' "$log" && nvcc_takes "$source_file" >"$scratch/nvcc" 2>&1; then
       cannot_run_here "nvcc compiles it. CUDA on the CPU lacks what the first error above names (lab/cpu/README.md). On a GPU: make check $step_words"
     fi
     say "$step: does not compile; begin with the first error above"

@@ -285,6 +285,10 @@ test_nvcc() {
   expect "^$kernel:[0-9]+: error: host code calls idx, which is __device__ alone" "host code that calls a function of the device"
   expect '^04_jacobi_kernel: does not compile; begin with the first error above$' "host code that calls a function of the device"
 
+  sed 's/double\* sum, int n) {/double* sum, const int\& n) {/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
+  check 1 "a kernel's parameter that refers to the host" STEP=04 BACKEND=cpu
+  expect ' is a reference, which leads a kernel to the host.s memory: give it by value$' "a kernel's parameter that refers to the host"
+
   sed 's/^    const double change = /    __shfl_down(1, 1);\n&/' "$lab/solutions/04_jacobi_kernel/jacobi.cu" >"$lab/$kernel"
   check 1 "a shuffle without a mask" STEP=04 BACKEND=cpu
   expect "^$kernel:[0-9]+: error: .*as nvcc does not" "a shuffle without a mask"

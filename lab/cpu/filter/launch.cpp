@@ -212,9 +212,12 @@ void refuse_kernels(const Tokens& tokens, Changes* changes) {
     const std::size_t close = match_forward(tokens, name + 1);
     for (std::size_t at = name + 2; at < close; ++at) {
       if (!is(tokens, at, "&")) continue;
+      // A number that is not const may be in managed memory: nvcc's program then works.
+      const bool managed =
+          is_one_of(tokens[at - 1], {"double", "float"}) && !is(tokens, at - 2, "const");
       fail("a parameter of " + std::string(tokens[name].text) +
-           " is a reference, which leads a kernel to the host's memory: give it by value, or, if "
-           "what it refers to is in managed memory, by a pointer");
+           " is a reference, which leads a kernel to the host's memory: give it by value" +
+           (managed ? ", or, if what it refers to is in managed memory, by a pointer" : ""));
       break;
     }
   }

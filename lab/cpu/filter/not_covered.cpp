@@ -83,7 +83,7 @@ cudaGetSurface* cudaGetSymbol* cudaGetTexture* cudaGraphChild* cudaGraphClone* c
 cudaGraphDebug* cudaGraphDestroyNode* cudaGraphEvent* cudaGraphExecChild* cudaGraphExecEvent*
 cudaGraphExecExternal* cudaGraphExecGet* cudaGraphExecHost* cudaGraphExecNode* cudaGraphExternal*
 cudaGraphGet* cudaGraphHost* cudaGraphInstantiateWithParams* cudaGraphMem*
-cudaGraphNode* cudaGraphRelease* cudaGraphRemove* cudaGraphRetain* cudaGraphUpload* cudaGraphics*
+cudaGraphNode* cudaGraphRelease* cudaGraphRemove* cudaGraphRetain* cudaGraphics*
 cudaHostGet*
 cudaImportExternal* cudaInitDevice* cudaKernelSet* cudaLibrary* cudaLogs* cudaMallocFrom*
 cudaMallocMipmapped* cudaMemAttachSingle* cudaMemDiscard* cudaMemGetDefault* cudaMemGetMem*

@@ -280,12 +280,14 @@ TEST(LaunchTest, of_a_kernel_that_is_called_is_an_error) {
 
 TEST(LaunchTest, of_a_kernel_with_a_reference_is_an_error) {
   const std::string words =
-      ": a parameter of k is a reference, which leads a kernel to the host's memory: give it by "
-      "value, "
-      "or, if what it refers to is in managed memory, by a pointer\n";
-  EXPECT_EQ(rewritten("\n__global__ void k(float* f, const int& n) {}"), "2" + words);
+      "2: a parameter of k is a reference, which leads a kernel to the host's memory: give it by "
+      "value";
+  EXPECT_EQ(rewritten("\n__global__ void k(float* f, const int& n) {}"), words + "\n");
   EXPECT_EQ(rewritten("template <class T>\n__global__ void __launch_bounds__(kX & 31) k(T& t);"),
-            "2" + words);
+            words + "\n");
+  EXPECT_EQ(rewritten("\n__global__ void k(float* f, double& sum) {}"),
+            words + ", or, if what it refers to is in managed memory, by a pointer\n");
+  EXPECT_EQ(rewritten("\n__global__ void k(float* f, const double& w) {}"), words + "\n");
   const std::string right = "__global__ void __launch_bounds__(kX & 31) k(const float* f, int n);";
   EXPECT_EQ(rewritten(right), right);
 }

@@ -247,9 +247,9 @@ const Family kLeftOutMistakes = {
      {kLaunch,
       "{?ranks|which rows keep their values in the sweeps of a pass: 0 and n - 1 of the whole field, and no other row "
       "of a rank; }which columns a lane has, and which rows a warp marches through and stores in {sweep}: j_begin and "
-      "j_end, with no row left out between two warps; and the launch (grid and block) in {host}{?slabs|; and which "
-      "rows each rank has, and how they are divided (at its ends, where it has a neighbour, and the rest): together "
-      "all of them}"}},
+      "j_end, with no row left out between two warps{?ring|, and all rows of the track in some share}; and the launch "
+      "(grid and block) in {host}{?slabs|; and which rows each rank has, and how they are divided (at its ends, where "
+      "it has a neighbour, and the rest): together all of them}"}},
     {"threads_leave_out_points", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}", {kLaunch, kPointsOfThreads}},
     {"copy_leaves_out_points", Strength::kModel, without(kSwaps), of_field<kept_values>,

@@ -138,8 +138,9 @@ const Family kRaceMistakes = {
       "returns the value that it was to replace}",
       "{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
       "host; and whether the fill that sets it to 0 comes before every kernel that adds to it, in the same stream or "
-      "by a wait}|{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it "
-      "waits for (cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}}",
+      "by a wait; and whether a rank's parts overlap, so that two streams sweep and count the same "
+      "row}|{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits for "
+      "(cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}}",
       "whether a thread's own sum begins with 0, and so does every variable that goes into a sum",
       "{?unset|{shared_additions}}"}},
 };

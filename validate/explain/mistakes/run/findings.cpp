@@ -46,13 +46,14 @@ Answer outside(const Found& found) {
   const bool has_place = std::sscanf(found.report.index.c_str(), "%d,%d", &x, &y) == 2;
   const bool launched = says(found.source, kernel + "<<<");
   const bool strips = found.words.has(kStrips), tile = found.words.has(kTile);
+  const std::string line = code_at(found.source, found.report.line);
   Answer answer = found.answer("access_outside_of_an_array");
   answer.with("kernel", kernel)
       .with("copies", copies)
       .with("what", found.report.access + " " + found.finding.where())
       .with("named", array == "row" ? "the array row" : array)  // it is a word, too
       .with("sweeps", sweeps)
-      .with("indexed", says(code_at(found.source, found.report.line), "["))
+      .with("indexed", says(line, "[") && !says(line, "_async"))
       .with("else", says(found.source, "} else"))
       .with("pitch_bytes", says(found.source, "cudaMallocPitch"))
       .with("stores", found.report.access == "writes");
@@ -160,6 +161,8 @@ Answer two_writers(const Found& found) {
   return found
       .answer(of_sum ? "threads_write_one_place_in_the_sum" : "threads_write_the_same_point")
       .with("target", target.empty() ? "memory" : target)
+      .with("loops", says(code_of(function_at(found.source, report.line), found.source), "for("))
+      .with("four", says(whole, "kThreadsY"))
       .with("blocks", !report.other_block.empty())
       .with("who", who);
 }
@@ -250,7 +253,10 @@ Answer race(const Found& found) {
         .with("place", what)
         .with("lines", both_lines(found.report));
   }
-  return found.answer("shared_place_is_written_twice").with("place", what);
+  const std::string code = code_at(found.source, found.report.line);
+  return found.answer("shared_place_is_written_twice")
+      .with("place", what)
+      .with("of_cub", array.find('[') == std::string::npos && says(code, ".Sum("));
 }
 
 /// The kernel that still has the host's loops over all points, two up to n, in each of many threads;
@@ -300,7 +306,11 @@ Answer answer_for(const Found& found) {
         .with("of_tile", found.words.has(kTile) && found.scene.array.find("tile") == 0);
   }
   if (report.kind == "freed") {
-    return found.answer("memory_is_freed_twice").with("what", between(report.array, "(", ")"));
+    const int before = std::atoi(report.detail.substr(report.detail.rfind(':') + 1).c_str());
+    return found.answer("memory_is_freed_twice")
+        .with("what", between(report.array, "(", ")"))
+        .with("before", before)
+        .with("reset", says(code_at(found.source, before), "cudaDeviceReset"));
   }
   static const std::map<std::string, const char*> kRules = {
       {"barrier", "barrier_is_not_reached_by_all"},
@@ -316,7 +326,9 @@ Answer answer_for(const Found& found) {
       {"own_variable", "sum_by_value"}};
   const auto rule = kRules.find(report.kind);
   if (rule == kRules.end()) return answer_of_call(found);
-  return found.answer(rule->second).with("writes", report.access == "writes");
+  return found.answer(rule->second)
+      .with("writes", report.access == "writes")
+      .with("events", says(found.source, "cudaEventSynchronize("));
 }
 
 /// Whether it is something that no program may do: what follows from it is a matter of luck. A race
@@ -416,8 +428,8 @@ const Family kFindingMistakes = {
      {"what waits for the GPU between the launch (or the copy) and line {line}: cudaDeviceSynchronize(), or "
       "cudaEventSynchronize for an event recorded after it, in its stream",
       "{?writes|whether line {line} should still be there: if the kernel does what the host's loops did, they go}",
-      "{?graph|whether that place belongs to the pass whose event was waited for. Each pass in flight needs a place, "
-      "and a graph, of its own: a graph copies to the address that it was captured with}"}},
+      "{?graph or events|whether that place belongs to the pass whose event was waited for. Each pass in flight needs "
+      "a place of its own{?graph|, and a graph: a graph copies to the address that it was captured with}}"}},
     {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} {does} past the end of {?array|{array}|an array in shared memory}",
      {"the size that {?array|{array}|it} is declared with: {?of_tile|a block's points and a halo on both sides, two "
@@ -450,10 +462,11 @@ const Family kFindingMistakes = {
       "{?threads|the launch grid: blocks, not points; together they cover the points: {launch_grid}|its condition, and "
       "what changes in each turn}", "{loop_condition}"}},
     {"memory_is_freed_twice", kForbidden, kAnyProgram, finding,
-     "{what} is memory that was freed before: two pointers hold the same address, or one is freed twice",
-     {"free_fields: each pointer once",
-      "where a pointer is assigned to another one in main (f_old = f_new): then both are the same field; std::swap "
-      "exchanges them"}},
+     "{?reset|line {before}, cudaDeviceReset(), frees all that the program has on the GPU, {what} too|{what} is memory "
+     "that was freed before: two pointers hold the same address, or one is freed twice}",
+     {"{?reset|line {before}: it comes after the last cudaFree, or goes|free_fields: each pointer once}",
+      "{?!reset|where a pointer is assigned to another one in main (f_old = f_new): then both are the same field; "
+      "std::swap exchanges them}"}},
     {"refused_launch_is_not_checked", kForbidden, kAnyProgram, finding,
      "the launch at line {line} was refused ({detail}), and cudaGetLastError was not called",
      {"the grid and the block of that launch; and CUDA_CHECK(cudaGetLastError()) right after it, which reports it at "
@@ -478,8 +491,8 @@ const Family kFindingMistakes = {
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
      {"{?pitch_bytes|idx, and all that uses a pitch: cudaMallocPitch gives it in bytes, and a float has sizeof(float) "
       "of them}",
-      "the index at line {line}{?!indexed|, or the pointer there (what it is set to, and where it moves on)"
-      "}{?array|, of {array}}{?sweeps or copies|, and the n that {kernel} is given}{?!sweeps|, and where the `if` or "
+      "the index at line {line}{?!indexed|, or the pointer there (what it is set to, and where it moves on),"
+      "}{?array| of {array}}{?sweeps or copies|, and the n that {kernel} is given}{?!sweeps|, and where the `if` or "
       "the loop around it ends}",
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included (the "
       "index of a float4* counts fours); and the rows that a warp loads, none of them beyond 0 and n - 1: "
@@ -537,12 +550,15 @@ const Family kFindingMistakes = {
       "atomicAdd to one; or only one block that gets there"}},
     {"threads_write_the_same_point", kHarmless, kAnyProgram, finding,
      "two threads write the same place in {target} at line {line}{who}. Each point has to belong to one thread only",
-     {"which points a thread has: {?blocks|where its block's points begin (blockIdx times the number of points that a "
-      "block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the previous warp's "
-      "as a warp has columns, 4 for each lane), and }}where its loops begin, by how much they advance, and where they "
-      "end, so that no two threads (or blocks) have the same ones{?ring|: where one warp's share of rows ends the next "
-      "one's begins, rounded in the same way}{?!strips|; the launch: a loop that advances by 4 is "
-      "for a block of 4 threads; and idx: each point needs a place of its own in memory}",
+     {"{?!loops|idx: each point needs a place of its own in memory, and a row has n of them; and i and j of a thread: "
+      "blockIdx * blockDim + threadIdx, along x and along y}",
+      "{?loops|which points a thread has: {?blocks|where its block's points begin (blockIdx times the number of points "
+      "that a block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the previous "
+      "warp's as a warp has columns, 4 for each lane), and }}where its loops begin, by how much they "
+      "advance{?!strips| (over the whole grid: by gridDim * blockDim)}, and where they end, so that no two threads (or "
+      "blocks) have the same ones{?ring|: where one warp's share of rows ends the next one's begins, rounded in the "
+      "same way}{?four|; the launch: a loop that advances by 4 is for a block of 4 threads}{?!strips|; and idx: each "
+      "point needs a place of its own in memory}}",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
     {"sum_without_an_atomic", kHarmless, kAnyProgram, finding,
@@ -596,8 +612,9 @@ const Family kFindingMistakes = {
     {"shared_place_is_written_twice", kHarmless, kAnyProgram, finding,
      "two threads write the same place in shared memory, {place}, at line {line}: a race",
      {"{?tile|{tile_loads}; and the size of the tile, two more along x and along y than a block has points}",
-      "the index at line {line}: a place for each thread, also if a block has several warps (threadIdx.y){?ring|, and "
-      "within the warp's own ring}"}},
+      "{?of_cub|cub's temporary storage: one for each warp (an array of them) or block that adds up at that time|the "
+      "index at line {line}: a place for each thread, also if a block has several warps (threadIdx.y){?ring|, and "
+      "within the warp's own ring}}"}},
 };
 // clang-format on
 

@@ -181,8 +181,12 @@ bool is_not_fetched(const std::string& source) {
 /// Residuals that are always the same, or another iteration's.
 Answer same_or_late(const SumLook& look) {
   const std::size_t count = look.sweeps.size();
-  if (look.explained([](const Sweep&) { return 0.0; })) {
-    if (const Answer order = order_of_sum(look.evidence); order.known()) return order;
+  const bool zero = look.explained([](const Sweep&) { return 0.0; });
+  if (Answer order = order_of_sum(look.evidence);
+      order.known() && (zero || order.rule == std::string("sum_is_copied_the_wrong_way"))) {
+    return order.with("zero", zero);  // what the host never wrote may be anything
+  }
+  if (zero) {
     if (look.has(kKernels) && adds_nothing(look.evidence.source)) return Answer("nothing_is_added");
     // What the source tells is no possibility any more.
     static const std::regex late(
@@ -314,7 +318,8 @@ const Family kSumMistakes = {
      "every residual is 0: line {other} copies {sum} to the host before the kernel of line {line} has added to it",
      {"the order: first the launch at line {line}, then the copy"}},
     {"sum_is_copied_the_wrong_way", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0: line {line} copies to {sum}, in place of what the kernel of line {other} has added",
+     "{?zero|every residual is 0|the residual is no sum}: line {line} copies to {sum}, in place of what the kernel of "
+     "line {other} has added",
      {"line {line}: a copy to the host has the host's address first, then {sum}, and cudaMemcpyDeviceToHost"}},
     {"sum_in_two_streams", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0: line {line} {?fill|resets|copies} {sum} in another stream than the kernel of line {other}, "
