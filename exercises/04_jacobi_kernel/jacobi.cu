@@ -59,13 +59,13 @@ void initialize_field(float* f, const lab::StartingField& start, int n) {
   nvtxRangePop();
 }
 
-// One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
-// float sum of n^2 terms can be off by more than the contribution of a whole row.
 // TODO(04), stage 2: write the kernel, jacobi_sweep_kernel(f_new, f_old, n), a __global__ function.
 //   A thread's i comes from blockIdx.x, blockDim.x and threadIdx.x, and its j from the y's.
 //   Is (i, j) an interior point? (The launch grid may be larger than the grid of points.)
 //   If so, do what the two loops did for a point, but leave out `change` and the sum.
 //   Stage 3: the kernel also takes the pointer sum, and adds with atomicAdd(sum, ...).
+// One sweep over the interior. Returns the sum of the squared changes. It is a double, because a
+// float sum of n^2 terms can be off by more than the contribution of a whole row.
 double jacobi_sweep(float* f_new, const float* f_old, int n) {
   nvtxRangePush("jacobi_sweep");
   // TODO(04), stage 1: remove the local sum, and set *sum to zero. The loops add to *sum, and the

@@ -194,13 +194,13 @@ test_verdicts() {
   cp "$lab/$second" "$temp/second.cpp"
   cp "$lab/solutions/02_unified_memory/jacobi.cpp" "$lab/$second"
   check 0 "step 02, every call checked" STEP=02
-  expect_no 'Not checked' "step 02, every call checked"
+  expect_no 'Your code does not check' "step 02, every call checked"
   expect '^ +(an H200.s: )?make guide STEP=02 SHOW=predictions' "step 02, without a GPU: the command is not broken"
   sed -i 's/CUDA_CHECK(cudaFree(f_old));/cudaFree(f_old);/; /require_gpu_memory/d; s/std::size_t(i) \* n/i * n/' \
     "$lab/$second"
   line=$(grep -n '^  cudaFree(f_old);' "$lab/$second" | cut -d : -f 1)
   check 0 "step 02, a call that is not checked" STEP=02
-  expect "^  Not checked: cudaFree at line $line; whether the fields fit" "step 02, a call that is not checked"
+  expect "^  Your code does not check: cudaFree at line $line; whether the fields fit" "step 02, a call that is not checked"
   expect '^  Right up to n = 46340\. ' "step 02, an index of ints"
   cp "$temp/second.cpp" "$lab/$second"
 

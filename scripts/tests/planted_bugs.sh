@@ -176,7 +176,7 @@ judge() {
   said=$("$build_dir/bin/validate" --explain "${options[@]}" "$temp/$name/$name" 2>&1) || status=$?
   if [[ -n ${LAB_TEST_SHOW:-} ]]; then printf '%s\n\n' "$said" >&2; fi
   # A remark on calls that nobody checks is for learners who left some out.
-  if [[ $name == unpatched || $verdict == right ]]; then expect_no 'Not checked:' "$name"; fi
+  if [[ $name == unpatched || $verdict == right ]]; then expect_no 'Your code does not check:' "$name"; fi
   if [[ $name == unpatched ]]; then
     expect_status 0 "the solution itself, unpatched"
   elif ((status != expected_status)); then

@@ -67,6 +67,9 @@ run make_in "$lab" check STEP=01
 expect_status 0 "the solution"
 expect '^  Next: compare your predictions \(below\)' "a step that is done"
 expect '^prediction +yours +measured +why$' "a step that is done"
+run make_in "$lab" check STEP=01
+expect '^  Next: compare your predictions with what was measured: make predict STEP=01' "a step that was done before"
+expect_no '^prediction +yours' "a step that was done before"
 run env PATH="$(path_without_python)" make --no-print-directory -C "$lab" check STEP=01
 expect_status 0 "a step that is done, without Python"
 expect_no 'yours|below|python' "a step that is done, without Python"

@@ -221,6 +221,9 @@ if [[ $which == exercise ]]; then
   if ! grep -q "TODO($step_number)" "$source_file" && command -v python3 >/dev/null &&
     grep -qs "^$step"$'\t' results/local/predictions.tsv; then
     predicted=1 next="Next: compare your predictions (below)"
+    if grep -qsE "^$step"$'\t(done|right)\t' results/local/progress.tsv; then # and saw it then
+      predicted=0 next="Next: compare your predictions with what was measured: make predict STEP=$step_number"
+    fi
   elif [[ $backend == cpu && $step_needs == cuda ]]; then # where the CPU stands in, the program prints no times
     next="Next: compare your predictions with an H200's: make guide STEP=$step_number SHOW=predictions"
   fi

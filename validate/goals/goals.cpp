@@ -40,7 +40,7 @@ const std::vector<Goal>& goals() {
        "that main calls. A kernel has to do it."},
       {5, "pages no longer migrate: under 1 % of a field per iteration", migration_stopped,
        "Something on the CPU still touches a field in the loop: its pages come and go."},
-      {6, "every kernel's accesses are coalesced: near 4 sectors per request", coalesced,
+      {6, "every kernel's accesses are coalesced: near 4 sectors per 32 floats", coalesced,
        "Neighbours in threadIdx.x have to be neighbours in memory, 32 of them: look at idx, i and "
        "j, and the block's shape, line by line with make count."},
       {7, "both fields are 4 times the L2 cache or more", beyond_l2, "Raise kDefaultN."},

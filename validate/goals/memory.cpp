@@ -197,7 +197,7 @@ Measured coalesced(Bench* bench) {
         "shows, line by line, which of the two does not hold in " +
         join(far) + ".";
   }
-  return measured(far.empty(), found + " (of 32 floats; 4 is the minimum)", advice);
+  return measured(far.empty(), found + format(" (n = %d; 4 is the minimum)", kCountedN), advice);
 }
 
 Measured beyond_l2(Bench* bench) {
@@ -210,9 +210,10 @@ Measured beyond_l2(Bench* bench) {
   }
   need_gpu(
       bench,
-      format("needs a GPU; at n = %d both fields have %.0f MB: %.1f times the L2 cache of an "
-             "H200, %.1f times that of an H100 and %.1f times that of an A100",
-             n, 1e-6 * fields, fields / (60 * kMiB), fields / (50 * kMiB), fields / (40 * kMiB)));
+      format(
+          "needs a GPU; at n = %d both fields have %.0f MB, and 4 times the L2 cache are %.0f MB "
+          "on an H200, %.0f MB on an H100 and %.0f MB on an A100",
+          n, 1e-6 * fields, 240 * 1e-6 * kMiB, 200 * 1e-6 * kMiB, 160 * 1e-6 * kMiB));
   const double l2 = bench->l2_bytes();
   return measured(fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times",
                                            n, 1e-6 * fields, 1e-6 * l2, fields / l2));

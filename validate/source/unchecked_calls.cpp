@@ -145,7 +145,8 @@ std::string Program::unchecked() const {
   if (allocates && !asks_for_room)
     said.push_back("whether the fields fit (lab::require_gpu_memory)");
   std::string all;
-  for (const std::string& one : said) all += (all.empty() ? "Not checked: " : "; ") + one;
+  for (const std::string& one : said)
+    all += (all.empty() ? "Your code does not check: " : "; ") + one;
   return all.empty() ? all : all + ".";
 }
 

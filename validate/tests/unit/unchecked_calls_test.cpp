@@ -14,16 +14,17 @@ std::string launching(const std::string& after) {
 
 TEST(UncheckedCallsTest, names_a_launch_that_nobody_asks_about) {
   EXPECT_EQ(validate::unchecked_calls(launching("  CUDA_CHECK(cudaDeviceSynchronize());\n")),
-            "Not checked: the launch at line 2 (check cudaGetLastError after it).");
-  EXPECT_EQ(validate::unchecked_calls(launching("") + launching("")),
-            "Not checked: the launches at lines 2 and 5 (check cudaGetLastError after it).");
+            "Your code does not check: the launch at line 2 (check cudaGetLastError after it).");
+  EXPECT_EQ(
+      validate::unchecked_calls(launching("") + launching("")),
+      "Your code does not check: the launches at lines 2 and 5 (check cudaGetLastError after it).");
   // Another function's check comes too late; a comment is none, nor is a result that is dropped.
   EXPECT_EQ(validate::unchecked_calls(launching("  // cudaGetLastError()\n") +
                                       launching("  CUDA_CHECK(cudaGetLastError());\n") +
                                       "int main() { sweep(f); }\n"),
-            "Not checked: the launch at line 2 (check cudaGetLastError after it).");
+            "Your code does not check: the launch at line 2 (check cudaGetLastError after it).");
   EXPECT_EQ(validate::unchecked_calls(launching("  cudaGetLastError();\n")),
-            "Not checked: the launch at line 2 (check cudaGetLastError after it); "
+            "Your code does not check: the launch at line 2 (check cudaGetLastError after it); "
             "cudaGetLastError at line 3.");
 }
 
@@ -53,7 +54,7 @@ TEST(UncheckedCallsTest, knows_other_ways_to_ask) {
 TEST(UncheckedCallsTest, names_calls_whose_result_is_dropped) {
   EXPECT_EQ(validate::unchecked_calls("void f() {\n  cudaFree(a);\n  cudaFree(b);\n"
                                       "  if (c) cudaMemset(c, 0, 8);\n}\n"),
-            "Not checked: cudaFree at lines 2 and 3; cudaMemset at line 4.");
+            "Your code does not check: cudaFree at lines 2 and 3; cudaMemset at line 4.");
   for (const char* fine :
        {"CUDA_CHECK(cudaFree(a));", "(void)cudaFree(a);", "auto e = cudaFree(a);",
         "cudaError_t e{cudaFree(a)};", "if (cudaFree(a) != cudaSuccess) fail();",
@@ -66,7 +67,7 @@ TEST(UncheckedCallsTest, names_calls_whose_result_is_dropped) {
 
 TEST(UncheckedCallsTest, asks_whether_the_fields_fit) {
   EXPECT_EQ(validate::unchecked_calls("void f() { CUDA_CHECK(cudaMallocManaged(&p, 8)); }"),
-            "Not checked: whether the fields fit (lab::require_gpu_memory).");
+            "Your code does not check: whether the fields fit (lab::require_gpu_memory).");
   EXPECT_EQ(validate::unchecked_calls("void f() {\n  lab::require_gpu_memory(n, 8);\n"
                                       "  CUDA_CHECK(cudaMallocManaged(&p, 8));\n}"),
             "");

@@ -51,7 +51,7 @@ Answer outside(const Found& found) {
   answer.with("kernel", kernel)
       .with("copies", copies)
       .with("what", found.report.access + " " + found.finding.where())
-      .with("named", array == "row" ? "the array row" : array)  // it is a word, too
+      .with("named", as_name(array))
       .with("sweeps", sweeps)
       .with("indexed", says(line, "[") && !says(line, "_async"))
       .with("else", says(found.source, "} else"))

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "explain/evidence.h"
@@ -8,6 +9,13 @@ namespace validate {
 
 using cuda_on_cpu::Report;
 inline constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::kHarmless;
+
+/// A name in the program. One that would read as a word of the sentence is marked.
+inline std::string as_name(const std::string& name) {
+  static const std::set<std::string> words = {"from", "to",  "in",    "out",  "row",
+                                              "sum",  "old", "value", "here", "field"};
+  return words.count(name) > 0 ? "`" + name + "`" : name;
+}
 
 /// A finding, and what the program's text says of it.
 struct Found {
@@ -23,7 +31,7 @@ struct Found {
     return Answer(rule)
         .with("line", report.line)
         .with("does", report.access)
-        .with("array", scene.array)
+        .with("array", as_name(scene.array))
         .with("detail", report.detail)
         .with(report.kind, true);
   }
