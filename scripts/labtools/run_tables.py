@@ -111,11 +111,11 @@ def print_trace(rows, sources, only_ranges):
         for row in table:
             of_kernel = row["table"] == "kernels"
             lines.append(f"{100 * ms(row, 'total_ns') / total:6.1f}{ms(row, 'total_ns'):12.3f}{row['count']:>9}"
-                         f"{ms(row, 'median_ns'):12.5f}{ms(row, last[1]):12.{last[2]}f}  {kernel_name(row['name'])[:27] if of_kernel else row['name']}")
+                         f"{ms(row, 'median_ns'):11.5f}{ms(row, last[1]):11.{last[2]}f}  {kernel_name(row['name'])[:27] if of_kernel else row['name']}")
             if of_kernel:
                 lines.append(f"{'':8}grid {row['grid']}, block {row['block']}, {row['registers']} registers, shared "
                              f"{row['static_shared']}+{row['dynamic_shared']} B, local {row['local']} B")
-        show(title, f"     %    total ms    count{f'{what} ms':>12}{last[0]:>12}  {name}", lines)
+        show(title, f"     %    total ms    count{f'{what} ms':>11}{last[0]:>11}  {name}", lines)
 
     def show_sizes(title, name, table):
         show(title, f"   count       total MB  {name}",

@@ -11,10 +11,10 @@ read_look() {
   # More columns than one warp of a block has, where warps share a block; and two rows more than a multiple of
   # those that a warp marches through, of which it computes one.
   if ((number == 12)); then look_points=33,602; fi
-  # A pass of several sweeps, 16 in the solutions, and one of a single sweep; of cycles (step 16) 13 are enough.
+  # A pass of several sweeps, 16 in the solutions, and one of a single sweep; of cycles (step 16) 2 are enough.
   if ((number >= 13)); then look_sweeps=17; fi
   # There a thread with rows of its own has several of them on a larger grid, which do not divide evenly.
-  if ((number >= 16)); then look_points=33,259 look_sweeps=13; fi
+  if ((number >= 16)); then look_points=33,259 look_sweeps=2; fi
   # Strips that are not at a side, and warps that go on from one strip to the next.
   if ((number == 13 || ranks)); then look_points=400; fi
 }

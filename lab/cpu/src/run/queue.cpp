@@ -364,6 +364,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (!is_stream(stream)) return not_a_stream();
   if (auto e = refuse_while_capturing("cudaStreamQuery")) return e;
+  if (!stream) {  // as an H200 answers: not ready as long as a blocking stream works
+    for (Stream* other : streams) {
+      if (other->blocking && other->last && !other->last->done) return query(other->last);
+    }
+  }
   return query(last_work(stream));
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {

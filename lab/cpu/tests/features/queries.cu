@@ -83,6 +83,18 @@ void ask_of_nothing(Work& work) {
   CUDA(cudaStreamQuery(nullptr));
 }
 
+void default_stream_asks_for_all() {
+  Array<int> x(1);
+  cudaStream_t blocking;
+  CUDA(cudaStreamCreate(&blocking));
+  set_kernel<<<1, 1, 0, blocking>>>(x.data(), 5);
+  LAUNCHED();
+  while (cudaStreamQuery(nullptr) == cudaErrorNotReady) {
+  }
+  CHECK_EQUAL(x[0], 5);  // an H200 answers for blocking streams, too
+  CUDA(cudaStreamDestroy(blocking));
+}
+
 void errors_stay() {
   CHECK_EQUAL(cudaSetDevice(1000), cudaErrorInvalidDevice);
   Work work;
@@ -95,6 +107,7 @@ void errors_stay() {
 }
 
 int main() {
+  default_stream_asks_for_all();
   {
     Work one, other;
     ask_until_done(one);
