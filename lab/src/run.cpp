@@ -300,7 +300,8 @@ int Run::finish(const FetchRows& fetch) {
       if (distance_ > 0.01) {
         std::printf(
             "    A small residual is not a small error: it says only how little the last\n"
-            "    sweep still changed. Step 16 has a method that makes the error small.\n");
+            "    sweep still changed.%s\n",
+            options_.step < "16" ? " Step 16 has a method that makes the error small." : "");
       }
     }
     if (!converged && !all_made && !std::isnan(residual)) {

@@ -35,25 +35,30 @@ Measured little_error_left(Bench* bench) {
 }
 
 Measured begins_near(Bench* bench) {
-  constexpr int kN = 521;
   // One V-cycle per level leaves six times the discretisation's own error; none, thousands.
   constexpr double kMost = 10;
-  const lab::Problem problem(lab::ProblemKind::kLaplace, kN);
-  const TemporaryFolder folder;
-  const std::string dir = folder.path() + "/record";
-  const Run run =
-      run_program(quick_program(bench), {problem.kind(), kN, 1}, dir, bench->have.time_limit);
-  if (!run.error.empty()) throw NotMeasurable(run.error);
-  const std::vector<double> exact = exact_solution(problem);
-  const std::vector<float> best(exact.begin(), exact.end());
-  std::vector<float> field;
-  std::string error;
-  if (!read_field(dir, kN, &field, &error)) throw NotMeasurable(error);
-  const double ratio = problem.distance_to_exact(field.data(), 1, kN) /
-                       problem.distance_to_exact(best.data(), 1, kN);
-  return measured(ratio <= kMost, format("after one cycle %.1f times as far from the solution as "
-                                         "the grid allows (n = %d; at most %.0f)",
-                                         ratio, kN, kMost));
+  double most = 0;
+  int at_n = 0;
+  // What small levels lose of the start is large on a small grid only.
+  for (const int n : {64, 521}) {
+    const lab::Problem problem(lab::ProblemKind::kLaplace, n);
+    const TemporaryFolder folder;
+    const std::string dir = folder.path() + "/record";
+    const Run run =
+        run_program(quick_program(bench), {problem.kind(), n, 1}, dir, bench->have.time_limit);
+    if (!run.error.empty()) throw NotMeasurable(run.error);
+    const std::vector<double> exact = exact_solution(problem);
+    const std::vector<float> best(exact.begin(), exact.end());
+    std::vector<float> field;
+    std::string error;
+    if (!read_field(dir, n, &field, &error)) throw NotMeasurable(error);
+    const double ratio = problem.distance_to_exact(field.data(), 1, n) /
+                         problem.distance_to_exact(best.data(), 1, n);
+    if (!(ratio <= most)) most = ratio, at_n = n;
+  }
+  return measured(most <= kMost, format("after one cycle %.1f times as far from the solution as "
+                                        "the grid allows (n = %d; at most %.0f)",
+                                        most, at_n, kMost));
 }
 
 Measured solves_in_few_copies(Bench* bench) {

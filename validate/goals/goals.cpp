@@ -72,9 +72,9 @@ const std::vector<Goal>& goals() {
        "STEP=11."},
       {12, "0.8 of the bandwidth of a copy", near_copy,
        "Are the loads 16 bytes wide, and are several rows in flight? make ncu STEP=12 shows it."},
-      {13, "a kernel performs 4 or more sweeps", several_sweeps_a_launch,
-       "kLevels: how many sweeps a row goes through before it is stored; kCheckEvery: no pass has "
-       "more sweeps; and when a pass is a whole one: also if just kLevels sweeps are left."},
+      {13, "a kernel performs 4 or more sweeps, on average", several_sweeps_a_launch,
+       "kLevels: how many sweeps a row goes through before it is stored. kCheckEvery: at least as "
+       "many, or no pass is whole. And if exactly kLevels sweeps are left, they are a whole pass."},
       {13, "4 times as fast as one sweep at the speed of a copy", past_copy,
        "Several sweeps per trip to memory: do the registers spill (make ncu STEP=13)?"},
       {14, "neighbours exchange once for several sweeps, one row for each", exchange_before_passes,

@@ -71,7 +71,7 @@ std::vector<Case> grids_of(const StepCheck& asked) {
   for (const Case& run : asked.cases) {
     if (!sizes.insert(run.n).second) continue;
     add_probes({run.n});
-    // A look at every access takes its time: a few cycles are asked for, and one grid gets them all.
+    // If every access is looked at, few cycles are asked for, and one grid gets them all.
     if (run.iterations <= kFrom && grids.size() > 1) grids.back().iterations = run.iterations;
   }
   return grids;

@@ -83,33 +83,41 @@ Answer boundary(const FieldLook& look) {
       .with("larger_n", where == "the boundary's column i = n - 1 and row j = n - 1");
 }
 
-/// Columns of the interior that keep their values, where a column of the boundary does not.
-Answer other_columns_kept(const FieldLook& look) {
+/// Columns (or rows) of the interior that keep their values, where one of the boundary does not.
+Answer other_lines_kept(const FieldLook& look) {
   const int n = look.n;
   if (look.first != 1 || look.inside.count() == 0 || look.ring.count() == 0) return {};
-  const auto outer = [n](int i, int) { return i == 0 || i == n - 1; };
   const auto kept = [&](int i, int j) {
     return look.near(look.at(look.before, i, j), look.at(look.found, i, j));
   };
-  if (!look.all_of(look.ring, outer) || !look.all_of(look.inside, kept)) return {};
-  std::vector<std::string> columns, swept;
-  for (int i = 0; i < n; ++i) {
-    if (look.inside.has(i, n / 2)) columns.push_back(std::to_string(i));
-    if (look.ring.has(i, n / 2)) swept.push_back(std::to_string(i));
+  if (!look.all_of(look.inside, kept)) return {};
+  for (const bool rows : {false, true}) {
+    const auto outer = [=](int i, int j) { return (rows ? j : i) == 0 || (rows ? j : i) == n - 1; };
+    if (!look.all_of(look.ring, outer)) continue;
+    std::vector<std::string> lines, swept;
+    for (int k = 0; k < n; ++k) {
+      const int i = rows ? n / 2 : k, j = rows ? k : n / 2;
+      if (look.inside.has(i, j)) lines.push_back(std::to_string(k));
+      if (look.ring.has(i, j)) swept.push_back(std::to_string(k));
+    }
+    const std::size_t count = lines.size();
+    if (count == 0 || count > 4 || look.inside.count() < count * (n - 2) / 2) continue;
+    return Answer(true).with("kept", join(lines)).with("swept", join(swept)).with("rows", rows);
   }
-  const std::size_t count = columns.size();
-  if (count == 0 || count > 4 || look.inside.count() < count * (n - 2) / 2) return {};
-  return Answer(true).with("kept", join(columns)).with("swept", join(swept));
+  return {};
 }
 
 }  // namespace
 
 // clang-format off
 const Family kBoundaryMistakes = {
-    {"other_columns_keep_their_values", Strength::kModel, with(kStrips), of_field<other_columns_kept>,
-     "columns of the interior keep their values (i = {kept}), and columns of the boundary do not (i = {swept})",
-     {"which of a lane's four points keep their values: column i + k does, if it is 0 or n - 1. {?passes|If a bit says "
-      "so, it is the same one where it is set and where it is asked for: 1, 2, 4 and 8 for k = 0 to 3}"}},
+    {"other_columns_keep_their_values", Strength::kModel, with(kStrips), of_field<other_lines_kept>,
+     "{?rows|rows|columns} of the interior keep their values ({?rows|j|i} = {kept}), and {?rows|rows|columns} of the "
+     "boundary do not ({?rows|j|i} = {swept})",
+     {"{?rows|which row keeps its values: 0 and n - 1 do{?ring|, of the row that a level sweeps in that round. In "
+      "round y level l sweeps row y - l - 1, and not y}}",
+      "{?!rows|which of a lane's four points keep their values: column i + k does, if it is 0 or n - 1. {?passes|If a "
+      "bit says so, it is the same one where it is set and where it is asked for: 1, 2, 4 and 8 for k = 0 to 3}}"}},
     {"boundary_is_swept", Strength::kModel, kAnyProgram, of_field<boundary>,
      "the sweep goes over {where} as if it were interior: it must keep its values", {"{bounds}"}},
     {"boundary_is_written", Strength::kModel, kAnyProgram, of_field<boundary>,

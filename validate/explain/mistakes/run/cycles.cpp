@@ -8,7 +8,7 @@ namespace validate {
 // clang-format off
 const Family kCycleMistakes = {
     {"cycle_with_a_slip", Strength::kModel, kAnyProgram, nullptr,
-     "{cause}: a cycle that does just this gives every point of the field after one cycle and after two", {"{where}"}},
+     "{cause} (cycles with just this mistake give the same field as yours, after one and after two)", {"{where}"}},
     {"cycle_changes_the_boundary", Strength::kShape, kAnyProgram, nullptr,
      "a cycle changes the boundary, whose values are given: point ({i}, {j}) is the first",
      {"the points that the correction is added to, and those that the start interpolates from a coarser level: 1 to "

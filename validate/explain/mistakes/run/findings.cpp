@@ -55,6 +55,7 @@ Answer outside(const Found& found) {
       .with("sweeps", sweeps)
       .with("indexed", says(line, "[") && !says(line, "_async"))
       .with("else", says(found.source, "} else"))
+      .with("levels", found.evidence.patient.step >= kFirstCycleStep)
       .with("pitch_bytes", says(found.source, "cudaMallocPitch"))
       .with("stores", found.report.access == "writes");
   if (has_place && scene.thread_per_point && (sweeps || copies)) {
@@ -495,8 +496,9 @@ const Family kFindingMistakes = {
       "}{?array| of {array}}{?sweeps or copies|, and the n that {kernel} is given}{?!sweeps|, and where the `if` or "
       "the loop around it ends}",
       "{?lane|the columns that a lane {?stores|stores|loads}, none of them past the row's end, padding included (the "
-      "index of a float4* counts fours); and the rows that a warp loads, none of them beyond 0 and n - 1: "
-      "those that it sweeps end at n - 2}",
+      "index of a float4* counts fours); and the rows that a warp loads, none of them beyond 0 and n - 1{?ring|. A "
+      "group of rounds may go past the march's last one|: those that it sweeps end at n - 2}}",
+      "{?levels|if stage 6 is not done yet: make check STEP=16 N=129, where each coarse point lies on a fine one}",
       "{?launch|the launch of {kernel} (how many blocks, which come first between <<< and >>>, and how many "
       "threads){?allocated|, and the bytes that line {allocated} allocates: {?slabs|held_end - held_begin rows, as "
       "many as the rank holds|n * n floats}, and a row's padding if it has one}}",

@@ -169,7 +169,8 @@ const Family kFormulaMistakes = {
       "which threads add to the sum: each change once, and a block's (or a warp's) sum by only one thread; whether "
       "{sweep} is launched once per sweep{?all_points|, and each thread goes over its own points only}{?strips|, and "
       "no two warps have the same strip}{?shuffles|; the shuffles' offsets, 16, 8, 4, 2, 1: one of 32 gives each "
-      "lane its own value again}", "{formula}"}},
+      "lane its own value again}{?ring|; and, if a factor of the values is left to the end, whether the sum gets its "
+      "square}", "{formula}"}},
     {"residual_times_a_factor", Strength::kModel, kAnyProgram, of_sum<factor>,
      "the residual is always {factor} times the correct one: {?divisor|{divisor}|its divisor, or a factor, is a "
      "different one}",
