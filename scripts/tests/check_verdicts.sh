@@ -266,6 +266,11 @@ test_with_make() {
   check 1 "an endless loop around kernels" STEP=04 TIME_LIMIT=3
   expect '^  diagnosis: (the loop that launches the kernel of line [0-9]+|a loop of the host around line [0-9]+) never ends' \
     "an endless loop around kernels"
+
+  # A start that the small levels lose is seen on a small grid alone.
+  sed 's/(levels, k, k == top);$/(levels, k, k == 0);/' "$lab/solutions/16_multigrid/jacobi.cu" >"$lab/exercises/16_multigrid/jacobi.cu"
+  check 1 "a start without the small levels" STEP=16
+  expect '^  Goal MISSED: the first cycle begins with what the coarser levels found$' "a start without the small levels"
 }
 
 test_nvcc() {
