@@ -53,7 +53,8 @@ if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
   if ((status <= 1)) && [[ ! -f ${tables[0]} ]]; then
     cat "$log" >&2
     # Nothing loads the tracer where nothing of NVTX or CUDA is called.
-    if [[ $step_needs == cpu ]]; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
+    if ((status == 0)) && [[ $step_needs == cpu ]]; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
+    if ((status)); then die 1 "the program failed, and there is nothing to trace"; fi
     die 1 "the program ended, and the tracer was never loaded"
   fi
 else
@@ -61,7 +62,11 @@ else
   say "$target, n = $what, $iterations iterations:"
   : | tee "${tables[@]}"
   "${command[@]}" LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
-  if ((status <= 1)) && [[ -z ${CLINIC:-} ]] && ! grep -qE '^(nvtx|open)' "${tables[0]}"; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
+  if ((status <= 1)) && [[ -z ${CLINIC:-} ]] && ! grep -qE '^(nvtx|open)' "${tables[0]}"; then
+    if ((status == 0)); then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
+    cat "$log" >&2
+    die 1 "the program failed, and there is nothing to trace"
+  fi
 fi
 cat "$log"
 ((status <= 1)) || exit "$status"

@@ -175,7 +175,7 @@ Measured many_warps(const ClinicCount& count) {
 }
 
 Measured many_threads(const ClinicCount& count) {
-  return measured(count.threads >= count.elements() / 8,
+  return measured(count.threads >= count.elements() / 4,
                   format("%.0f threads for %.0f elements", count.threads, count.elements()));
 }
 
@@ -237,7 +237,7 @@ const std::vector<ClinicKernel>& kernels() {
        {{"32 warps or more fit on a multiprocessor of an H200", many_warps,
          "It has 228 kB of shared memory, and room for 2048 threads in at most 32 blocks."}}},
       {"roofline_corners", advanced, kNoRows,
-       {{"the launch has a thread for every 8 elements, or more", many_threads,
+       {{"the launch has a thread for every 4 elements, or more", many_threads,
          "The number of blocks follows from n, not from the GPU."}}},
       {"libraries", sum_of_squares, kNoRows,
        {{"at most one atomic addition per 128 elements", few_atomics,

@@ -86,6 +86,9 @@ const std::vector<Goal>& goals() {
       {15, "each exchange may run alongside a kernel", exchange_beside_kernel,
        "The exchange after the ends, in their stream; the rest in another stream, and neither "
        "waits for the other."},
+      {15, "the rest need not wait for the ends of its own pass", parts_beside_each_other,
+       "The rest waits for the ends of the pass before: its wait comes before this pass records "
+       "ends_done, or the wait is for this pass's."},
       {15, "on the GPUs each exchange starts while the rest is swept",
        exchange_starts_beside_kernel,
        "NCCL's blocks start only on free multiprocessors: launch the rest with fewer blocks than "

@@ -64,8 +64,8 @@ Measured little_error_left(Bench*), begins_near(Bench*), solves_in_few_copies(Be
 
 // Jobs of ranks (ranks.cpp).
 Measured exchange_before_passes(Bench*), nothing_through_host(Bench*), sums_at_checks(Bench*),
-    exchange_beside_kernel(Bench*), exchange_starts_beside_kernel(Bench*), host_waits_late(Bench*),
-    scales(Bench*);
+    exchange_beside_kernel(Bench*), parts_beside_each_other(Bench*),
+    exchange_starts_beside_kernel(Bench*), host_waits_late(Bench*), scales(Bench*);
 
 /// How many goals are reached, missed, and not measurable here.
 struct GoalCount {

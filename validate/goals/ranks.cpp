@@ -62,6 +62,14 @@ Measured exchange_beside_kernel(Bench* bench) {
       format("%.3g of %.3g have a kernel that need not wait for them", beside, beside + alone));
 }
 
+Measured parts_beside_each_other(Bench* bench) {
+  const double beside = of_job(bench, "beside a kernel", "kernel", &TraceRow::count) / 2;
+  const double alone = of_job(bench, "beside no kernel", "kernel", &TraceRow::count) / 2;
+  if (beside + alone == 0) return measured(true, "all kernels are in one stream, in this order");
+  return measured(beside >= alone, format("%.3g of %.3g kernels need not wait for another stream's",
+                                          beside, beside + alone));
+}
+
 Measured exchange_starts_beside_kernel(Bench* bench) {
   const int ranks = bench->ranks_with_gpus();
   const Trace& trace = bench->trace_on_gpus(ranks, kScalingN, kTracedSweeps);

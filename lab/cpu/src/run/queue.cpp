@@ -26,8 +26,11 @@ struct Work {
   std::set<std::shared_ptr<Work>> after = {};  // what must be done before
   bool done = false, marked = false;
   std::chrono::steady_clock::time_point done_at = {};
-  int questions = 0;               // how often the host has asked whether it is done
-  bool has_kernel_beside = false;  // of a library's work, which may run alongside one
+  int questions = 0;  // how often the host has asked whether it is done
+  const Stream* stream = nullptr;
+  // Of a library's work, and of a kernel if others were queued in other streams: whether it may run
+  // alongside a kernel.
+  bool has_kernel_beside = false, has_other_stream = false;
 
   bool is_kernel() const { return !uses.empty() && !what; }
   bool is_of_library() const { return what && !where.line; }
@@ -95,8 +98,8 @@ void finish(Work& work) {
   work.done_at = std::chrono::steady_clock::now();
   work.run = nullptr;
   work.after.clear();
-  if (work.is_of_library())
-    note(work.has_kernel_beside ? "beside a kernel" : "beside no kernel", work.what);
+  const char* what = work.is_of_library() ? work.what : work.has_other_stream ? "kernel" : nullptr;
+  if (what) note(work.has_kernel_beside ? "beside a kernel" : "beside no kernel", what);
 }
 
 /// Marks a piece of work, and all that it has to come after, of what is not done.
@@ -144,16 +147,18 @@ void run_until(Work* target, std::size_t most = SIZE_MAX) {
   close_memory_to_host();
 }
 
-/// Of a kernel, or of a library's work: whether it may run alongside the other kind, as neither
-/// waits for the other.
+/// Of a kernel, or of a library's work: whether it may run alongside one of the other kind, or of
+/// another stream's kernels, as neither waits for the other.
 void look_for_company(const std::shared_ptr<Work>& work) {
   if (!work->is_kernel() && !work->is_of_library()) return;
   for (const auto& other : queue) other->marked = false;
   mark(*work);
   for (const auto& other : queue) {
+    const bool kernels = work->is_kernel() && other->is_kernel() && work->stream != other->stream;
+    if (kernels) work->has_other_stream = other->has_other_stream = true;
     if (other->marked) continue;
-    if (work->is_kernel() && other->is_of_library()) other->has_kernel_beside = true;
-    if (work->is_of_library() && other->is_kernel()) work->has_kernel_beside = true;
+    if (kernels || (work->is_kernel() && other->is_of_library())) other->has_kernel_beside = true;
+    if (kernels || (work->is_of_library() && other->is_kernel())) work->has_kernel_beside = true;
   }
 }
 
@@ -197,6 +202,7 @@ std::shared_ptr<Work> append(Stream* stream, Where where, std::function<void()> 
     come_after(default_stream);
   }
   own->last = work;
+  work->stream = own;
   look_for_company(work);
   queue.push_back(work);
   if (queue.size() >= kQueueLength) {

@@ -292,7 +292,8 @@ const Family kCallMistakes = {
       "cudaMallocHost, one place for each pass in flight"}},
     {"more_bytes_than_there_is_room", kForbidden, kAnyProgram, finding,
      "line {line} copies or fills more than there is room for: {detail}",
-     {"{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of "
+     {"{?slabs|where the rows begin: row j of the field is row j - held_begin of what the rank holds}",
+      "{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of "
       "them; the sum is one double; and where they begin, at both ends}"}},
     {"rows_longer_than_a_pitch", kForbidden, kAnyProgram, finding,
      "at line {line} the rows that are copied are longer than a pitch: {detail}",

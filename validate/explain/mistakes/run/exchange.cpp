@@ -7,6 +7,7 @@
 
 #include "explain/mistakes/families.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {
@@ -111,10 +112,16 @@ Answer exchange(const Evidence& evidence) {
       !says(report.array, "ncclRecv")) {
     return {};
   }
+  // A stream that is created without the flag.
+  const std::vector<std::string> lines = code_lines(evidence.source);
+  const bool blocking = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return says(line, "cudaStreamCreate") && !says(line, "NonBlocking");
+  });
   // If some of the rows are there, it is not the place that is another.
   return Answer(rule->second)
       .with("sent", report.has("sent") || says(report.array, "ncclSend"))
       .with("some", report.bytes > 0)
+      .with("blocking", blocking)
       .with("uneven", run.n % std::max(run.ranks, 1) != 0 && !says(evidence.error, "rank -1"))
       .with("said", report.detail);
 }
@@ -146,7 +153,9 @@ const Family kExchangeMistakes = {
      "NCCL's calls of two ranks wait for each other",
      {"ncclSend and ncclRecv: all of a rank's calls between ncclGroupStart and ncclGroupEnd, because outside of a "
       "group each may wait for the other rank's; and for each ncclSend an ncclRecv of the neighbour",
-      "whether all ranks make the same calls, in the same order, including the sum's"}},
+      "whether all ranks make the same calls, in the same order, including the sum's",
+      "{?blocking|the stream of the exchange: without cudaStreamNonBlocking what goes into the default stream, such as "
+      "the copy in ranks.finish, waits for it}"}},
     {"neighbour_makes_no_exchange", Strength::kForbidden, kAnyProgram, exchange,
      "a rank waits for an exchange in which its neighbour takes no part",
      {"{exchange}: before every pass each of two neighbours has the other one in its list, and the only condition is "
