@@ -123,7 +123,8 @@ def print_trace(rows, sources, only_ranges):
 
     show_times("NVTX ranges", "range", of_kind["nvtx"])
     if never_closed := sum(int(row["count"]) for row in of_kind["open"]):
-        print(f"\n{never_closed} NVTX range{' was' if never_closed == 1 else 's were'} never closed")
+        names = ", ".join(dict.fromkeys(row["name"] for row in of_kind["open"]))
+        print(f"\n{never_closed} NVTX range{' was' if never_closed == 1 else 's were'} never closed: {names:.45}")
     for row in of_kind["pops"]:
         print(f"\n{row['count']} x {row['name']}, and no range was open")
     if only_ranges:

@@ -60,7 +60,7 @@ printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' table name count total_ns mean_ns medi
   nvtx sweep 2 3000000 1500000.0 1500000.0 0 2000000 open lost 1 0 0 0 0 0 open lost 1 0 0 0 0 0 >"$temp/open.tsv"
 labtool run_tables trace "$temp/open.tsv" --ranges
 expect '^ 100\.0 +3\.000 +2 +1\.50000 +2\.00000  sweep$' "ranges that are left open"
-expect '^2 NVTX ranges were never closed$' "ranges that are left open"
+expect '^2 NVTX ranges were never closed: lost$' "ranges that are left open"
 # The table of a run on a GPU, with names longer than a line has room for.
 row() {
   local IFS=$'\t'
@@ -153,7 +153,7 @@ in_table late count 1
 in_table nvtxRangePop count 1
 grep -q $'^open\tnever closed\t1\t' "$temp/table" || fail "the range that is open has its name in the table"
 labtool run_tables trace "$temp/table" --ranges
-expect '^1 NVTX range was never closed$' "a program with all kinds of ranges"
+expect '^1 NVTX range was never closed: never closed$' "a program with all kinds of ranges"
 expect '^1 x nvtxRangePop, and no range was open$' "a program with all kinds of ranges"
 
 labtool rank_ranges "$temp/table.none"
