@@ -167,7 +167,7 @@ def summary(found):
     done, right = (sum(row.state == state for row in tasks) for state in ("done", "right"))
     text = f"{done} of {len(tasks)} done."
     if right and gpu_here():
-        text = f"{done} of {len(tasks)} done, {right} right (some of their goals were not measured)."
+        text = f"{done + right} of {len(tasks)} done (some goals of {right} were not measured)."
     elif right:
         text = f"{done + right} of {len(tasks)} done, as far as this machine can tell (goals of {right} need a GPU)."
     if skipped:
@@ -183,7 +183,8 @@ def print_board(found):
     sizes = {step.name: str(step.n) for step in steps()}
     timed = any(row.ms != "-" for row in found)
     lines = [("step", "state", "last checked", "your ms", gpu)]
-    lines += [(row.step, row.state, "-" if row.date == "-" else f"{short_date(row.date)} {row.where.upper()}", short(row.ms),
+    words = {"right": "done, as far as it was measured"}
+    lines += [(row.step, words.get(row.state, row.state), "-" if row.date == "-" else f"{short_date(row.date)} {row.where.upper()}", short(row.ms),
                short(published.get((row.step, sizes[row.step])))) for row in found]
     name_wide, state_wide = (max(len(line[k]) for line in lines) for k in (0, 1))
     for name, state, checked, mine, theirs in lines:
