@@ -55,7 +55,8 @@ const std::map<std::string, const char*> kPhrases = {
      "threads, and the end: the entries of the tile, not the block's points)"},
     {"rows_arrive",
      "the ring: whether each row has arrived when it is read (__pipeline_commit closes a batch of copies, and "
-     "__pipeline_wait_prior leaves a number of batches in flight), and is not overwritten before"},
+     "__pipeline_wait_prior leaves a number of batches in flight), is read from the place to which it was copied, and "
+     "is not overwritten before"},
     {"update_line", "the line that computes value in {sweep}"},
     {"change_line", "the line that computes change in {sweep}"},
     {"put_together", "how {sweep} and what it calls put a point's neighbours together"},

@@ -122,8 +122,9 @@ const Family kStartMistakes = {
      "the residuals are right, so the field that the sweeps leave is right as well, but it is not what is handed over "
      "as the result: of {all} points the first {count} are right{?quarter| (a quarter, as if a float were one byte)}, "
      "and point {place} holds {value}",
-     {"what run.finish is given in main{?swaps|: it is asked for some rows at a time, from row j on, so the copy "
-      "begins at f_old + idx(0, j, n), and copies rows * n floats, each of sizeof(float) bytes}",
+     {"what run.finish is given in main{?swaps|: it gets to, j and rows, in this order, and is asked for some rows at "
+      "a time, from row j on, so the copy begins at f_old + idx(0, j, n), and copies rows * n floats, each of "
+      "sizeof(float) bytes}",
       "{?pitch|cudaMemcpy2D: its width is the number of bytes that are copied of a row, a pitch the number of bytes "
       "from one row to the next, padding included, each in its own memory}"}},
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,

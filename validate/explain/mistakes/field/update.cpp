@@ -65,7 +65,16 @@ Cells inside_blocks(int n) {
 }
 
 Answer fit_everywhere(const FieldLook& look) {
-  if (!look.interior_only()) return {};
+  if (!look.interior_only()) {
+    // Stored to a place beside, the values of one side come to the boundary.
+    const int n = look.n;
+    const Cells inner =
+        Cells::where(n, [n](int i, int j) { return std::min(i, j) > 1 && std::max(i, j) < n - 2; });
+    const StencilFit moved = fit_stencil(look.before, look.found, inner);
+    int di = 0, dj = 0;
+    if (!moved.found || !is_shifted(moved, &di, &dj) || (di == 0 && dj == 0)) return {};
+    return describe_fit(look, moved, "wrong_update", "each point");
+  }
   // In place every point is computed alike, those too that come out right.
   const StencilFit fit = fit_stencil(look.before, look.found, look.interior());
   if (fit.found) return describe_fit(look, fit, "wrong_update", "each point");
@@ -182,9 +191,11 @@ const Family kUpdateMistakes = {
     {"update_with_another_factor", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
      "{where} becomes {formula}: the correct neighbours, but the factor is not 0.25", {"{update_line}"}},
     {"update_of_a_point_beside", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
-     "{where} becomes {formula}: what point {shift} should become, so all that it reads lies that far off",
+     "{where} becomes {formula}: what point {shift} should become, so all that it reads lies that far off, or "
+     "it is stored that far off",
      {"{?march_first|{march}}",
-      "where the neighbours are read in {sweep}{?tile|, and from where to where the tile is loaded}"}},
+      "where the neighbours are read in {sweep}{?tile|, and from where to where the tile is loaded}; and where the new "
+      "value is stored"}},
     {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>, kFit, kFitLooks},
     {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>, kFit, kFitLooks},
     {"another_line_is_read", Strength::kShape, kAnyProgram, of_field<lines_taken>,

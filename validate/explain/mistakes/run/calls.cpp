@@ -241,7 +241,8 @@ const Family kCallMistakes = {
      "line {line} {does} memory through {name}, but nothing was allocated for that pointer: it is null",
      {"{?by_value|{by_value}: it is given the pointer, and sets only its own copy. It needs the pointer's address "
       "(float** f_old, and main gives &f_old)|{?other|the call that gives it memory: cudaMalloc for the GPU, "
-      "cudaMallocHost for the host{?levels|; and whether that level exists}|allocate_fields: one cudaMallocManaged (or "
+      "cudaMallocHost for the host{?levels|; whether that level exists; and whether its pointers are set in the level "
+      "itself, and not in a copy (Level& level)}|allocate_fields: one cudaMallocManaged (or "
       "cudaMalloc) for each pointer of main. Its first argument is the address of main's pointer, which is what "
       "allocate_fields gets: `f_old` there, and not `&f_old`}}"}},
     {"access_where_nothing_is", kForbidden, kAnyProgram, finding,

@@ -331,6 +331,15 @@ bool give(const Doubles& made, const std::vector<float>& found) {
 Answer slip_of_cycles(int n, const std::vector<float>& start, const std::vector<float>& one,
                       const std::vector<float>& two, bool from_start, const std::string& source) {
   const double given = constant_in(source, "kStartCycles");
+  // A slip that changes nothing at this n is none.
+  const Slip none = {};
+  Cycles right(none, n, start, false, false);
+  if (!from_start) right.begin(given > 0 ? int(given) : 2);
+  right.make();
+  if (give(right.field(), one)) {
+    right.make();
+    if (give(right.field(), two)) return {};
+  }
   for (const Slip& slip : kSlips) {
     if (slip.of_u && from_start) continue;  // the coarser levels' u is 0 then
     for (const int where : {1, 0, 3, 2}) {

@@ -559,8 +559,8 @@ const Family kFindingMistakes = {
       "warp's as a warp has columns, 4 for each lane), and }}where its loops begin, by how much they "
       "advance{?!strips| (over the whole grid: by gridDim * blockDim)}, and where they end, so that no two threads (or "
       "blocks) have the same ones{?ring|: where one warp's share of rows ends the next one's begins, rounded in the "
-      "same way}{?four|; the launch: a loop that advances by 4 is for a block of 4 threads}{?!strips|; and idx: each "
-      "point needs a place of its own in memory}}",
+      "same way; and it stores rows j_begin to j_end - 1, and columns below n}{?four|; the launch: a loop that "
+      "advances by 4 is for a block of 4 threads}{?!strips|; and idx: each point needs a place of its own in memory}}",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
     {"sum_without_an_atomic", kHarmless, kAnyProgram, finding,

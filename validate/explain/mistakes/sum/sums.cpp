@@ -312,8 +312,8 @@ const Family kSumMistakes = {
       "{?!parts|where the sum is set to 0 before each sweep, all sizeof(double) bytes of it; the same holds for a "
       "thread's own sum, and for one in shared memory: what was never set may be anything}",
       "{?padding|the padding of the rows: whether initialize_field writes it, or the sum leaves it out}",
-      "{?computed|{formula}: no root of a negative number, no 0 / 0, and no product of integers that is too large for "
-      "an int}"}},
+      "{?computed|{formula}: no root of a negative number (all that is added is a square), no 0 / 0, and no product of "
+      "integers that is too large for an int}"}},
     {"sum_is_copied_too_early", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0: line {other} copies {sum} to the host before the kernel of line {line} has added to it",
      {"the order: first the launch at line {line}, then the copy"}},
