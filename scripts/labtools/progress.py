@@ -183,7 +183,7 @@ def print_board(found):
     sizes = {step.name: str(step.n) for step in steps()}
     timed = any(row.ms != "-" for row in found)
     lines = [("step", "state", "last checked", "your ms", gpu)]
-    words = {"right": "done, as far as it was measured"}
+    words = {"right": "done, goals unmeasured"}
     lines += [(row.step, words.get(row.state, row.state), "-" if row.date == "-" else f"{short_date(row.date)} {row.where.upper()}", short(row.ms),
                short(published.get((row.step, sizes[row.step])))) for row in found]
     name_wide, state_wide = (max(len(line[k]) for line in lines) for k in (0, 1))

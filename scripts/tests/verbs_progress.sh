@@ -248,7 +248,7 @@ END
   printf '01_nvtx\tright\t%s\t2026-01-01 00:00\tcpu\n' "${sum%% *}" >"$verdicts"
   progress TIME=1 BACKEND=gpu
   expect '^  01_nvtx: could not be timed \(exit code 3: ' "a program that fails"
-  expect '^01_nvtx  +right  +01 Jan 00:00 CPU +- +'"$number"'$' "a program that fails"
+  expect '^01_nvtx  +done, goals unmeasured  +01 Jan 00:00 CPU +- +'"$number"'$' "a program that fails"
 
   # What the program is asked, and what is read of its answer.
   cat >"$lab/$exercise" <<'END'
@@ -272,7 +272,7 @@ END
 sum=$(sha256sum <"$lab/$exercise")
 printf '01_nvtx\tright\t%s\t2026-01-01 00:00\tcpu\n' "${sum%% *}" >"$verdicts"
 progress TIME=1 BACKEND=gpu
-expect '^01_nvtx  +right  +01 Jan 00:00 CPU +2\.50 +'"$number"'$' "the median"
+expect '^01_nvtx  +done, goals unmeasured  +01 Jan 00:00 CPU +2\.50 +'"$number"'$' "the median"
 asked=$(awk -F '\t' '$1 == "01_nvtx" { asked = $6 } END { print asked }' "$times")
 iterations=$(awk -F '\t' '$1 == "01_nvtx" { print $5 }' "$lab/lab/steps.tsv")
 [[ $asked == " --n 64 --iterations $iterations --quiet --record --record-field none" ]] ||

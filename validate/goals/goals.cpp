@@ -102,7 +102,9 @@ const std::vector<Goal>& goals() {
        "are left: how many points has each level (n / 2 + 1), and where do they lie?"},
       {16, "the first cycle begins with what the coarser levels found", begins_near,
        "Solve on the coarsest level first, interpolate, and go on with the next finer one: a cycle "
-       "that begins on a level adds to that level's u. Each needs the boundary's values before."},
+       "that begins on a level adds to that level's u. Each needs the boundary's values before. "
+       "Point i lies at i * (m - 1) / (n - 1) of the m x m points that it is interpolated from, "
+       "and the finest level is filled last."},
       {16, "solved in the time of 30 copies of the field", solves_in_few_copies,
        "Which levels and which kernels take the time? make trace STEP=16 tells."},
   };

@@ -172,7 +172,8 @@ const Family kExchangeMistakes = {
      {"{exchange}: {?same|rows of which field are sent and received (the one that the next pass reads), where received "
       "rows are put (next to the rank's own, as many as the pass has sweeps), and whether it is done before every "
       "pass|the first row that is sent to the {?below|north: a rank's last rows, as many as the pass has sweeps, up to "
-      "end - 1|south: a rank's own first rows, from begin on}; and the place where it is received}"}},
+      "end - 1|south: a rank's own first rows, from begin on}; and the place where it is received}",
+      "{?!same|if that is right: up to which row a march fetches, those of the halo too, and not only its own}"}},
     {"own_rows_are_received", Strength::kShape, kAnyProgram, borders,
      "only {rows} wrong: they begin at the borders between ranks, and reach farther than the sweeps so far. So a rank "
      "has lost rows of its own: what is received is put in their place, or its rows are not counted from the same row "

@@ -544,7 +544,8 @@ const Family kFindingMistakes = {
      "the kernel launched at line {line} asks for the starting value of a point beyond the grid: start(i, j) has "
      "values for i and j from 0 to n - 1",
      {"how that kernel computes i and j, and its `if` (or the end of its loop): the thread with blockIdx * blockDim + "
-      "threadIdx = ({place}) is the one that was caught"}},
+      "threadIdx = ({place}) is the one that was caught",
+      "{?slabs|slab_of_rank: held_begin is at least 0, and held_end at most n}"}},
     {"threads_write_one_place_in_the_sum", kHarmless, kAnyProgram, finding,
      "{?field_is_right|the field is right; the residual is not: }at line {line} several threads write the same place "
      "in {target}, and what the last of them writes stays{who}",
@@ -574,6 +575,7 @@ const Family kFindingMistakes = {
     {"race_of_a_sweep_in_place", kHarmless, kAnyProgram, finding,
      "a race: a thread reads what a neighbour writes in the same sweep, in {?array|{array}|global memory}, at {lines}",
      {"which level's field is read there: the coarse correction is that of the coarser level",
+      "whether two threads have the same point: where a thread's first row is, if it has several",
       "{lines}: a thread that reads what its neighbours write in the same sweep is not helped by a barrier, which "
       "orders the threads of one block; a second array is a help, or points of two colours, one after the other"}},
     {"race_between_levels", kHarmless, kAnyProgram, finding,
