@@ -37,9 +37,8 @@ struct Slip {
   bool small_lost = false;                // the first level of at most 33 points leaves e at 0
   bool up_from_the_finest = false;        // each level is corrected before the coarser one
   bool points_round_up = false;           // the next level has (n + 1) / 2 points
-  bool of_its_points =
-      false;       // point i then lies at i * (m - 1) / (n - 1), not i * (n / 2) / (n - 1)
-  int longer = 0;  // point i lies at i * (m - 1) / (n - 1 + longer)
+  bool of_its_points = false;  // i then lies at i * (m - 1) / (n - 1), not i * (n / 2) / (n - 1)
+  int longer = 0;              // point i lies at i * (m - 1) / (n - 1 + longer)
   bool half_down = false, half_up = false;  // it lies at i / 2, where shares are taken, or values
   bool linear = true, of_u = false;         // the interpolation; of the coarser level's u
   bool parts_exchanged = false, axes_exchanged = false;
