@@ -133,7 +133,7 @@ right libraries warps 0 ': done$' \
   '/using BlockReduce|TempStorage/d; s/const int block_sum.*/for (int far = 16; far > 0; far \/= 2) sum += __shfl_down_sync(0xffffffff, sum, far);/; s/threadIdx.x == 0\) atomicAdd\(out, block_sum/threadIdx.x % 32 == 0) atomicAdd(out, sum/'
 
 mapfile -t names < <(printf '%s\n' "${variants[@]}" | cut -f 1)
-all_variants kernel.cu "${names[@]}" >"$temp/all.cu"
+all_variants "$temp" kernel.cu "${names[@]}" >"$temp/all.cu"
 { "$build_dir/bin/cuda_to_cpp" "$temp/all.cu" "$temp/all.cpp" &&
   compile_on_cpu clinic "$temp/all.cpp" "$temp/program" _watched; } >"$temp/log" 2>&1 ||
   { fail "the variants do not compile:" "$(head -n 30 "$temp/log")" && finish "the clinic"; }
@@ -236,7 +236,7 @@ fi
 # 5. nvcc.
 if [[ -n ${LAB_TEST_NVCC:-} ]]; then
   mapfile -t names < <(printf '%s\n' "${names[@]}" | grep -E '_(done|exercise)$')
-  all_variants kernel.cu "${names[@]}" >"$temp/all.cu"
+  all_variants "$temp" kernel.cu "${names[@]}" >"$temp/all.cu"
   run "$LAB_TEST_NVCC" -std=c++17 -arch=sm_90 -Xcompiler=-Wall,-Wextra "${headers[@]}" -c "$temp/all.cu" -o "$temp/all.o"
   expect_status 0 "nvcc on exercises and solutions"
   [[ -z ${said//[$'\n ']/} ]] || show "nvcc on exercises and solutions: it says something"

@@ -103,7 +103,7 @@ compile() { # compile FROM TO: by the compiler that makes the step
 # compile_all: makes $temp/program and, for a look at every access, $temp/program_watched.
 compile_all() {
   local all=$temp/all.${source_file##*.}
-  all_variants "$source_file" "${names[@]}" >"$all"
+  all_variants "$temp" "$source_file" "${names[@]}" >"$all"
   if [[ $place == none ]]; then
     compile "$all" "$temp/program"
     return

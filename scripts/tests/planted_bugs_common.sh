@@ -1,36 +1,13 @@
 # shellcheck shell=bash
 # What the tests of the bank of wrong programs share. Source it, after lib.sh and make_temp.
-#
-# All variants of a step are compiled as one program, each in a namespace of its own: the headers take
-# the compiler ten times as long as the step does. Which of them runs is decided by the name that the
-# program is called by.
+# shellcheck source=scripts/lib/variants.sh
+source "$source_dir/scripts/lib/variants.sh"
 
 # first_of_entries: of the bank of wrong programs the first patch of each entry of the catalogue of mistakes, which its
 # line `# rule: NAME` names, a path a line. One with a line `# slow: WHY` above that is none of them.
 first_of_entries() {
   # shellcheck disable=SC2154  # lib.sh sets it
   awk '/^# slow: ./ { slow[FILENAME] } /^# rule: / && !(FILENAME in slow) && $3 != "none" && !seen[$3]++ { print FILENAME }' "$source_dir"/validate/tests/bank/wrong/*/*.patch
-}
-
-# all_variants SOURCE-FILE NAME...: the program's source, from $temp/NAME/SOURCE-FILE.
-all_variants() {
-  local source_file=$1 name
-  shift
-  # shellcheck disable=SC2154  # make_temp sets it
-  for name in "$@"; do grep '^#include' "$temp/$name/$source_file"; done | awk '!seen[$0]++'
-  echo '#include <string>'
-  for name in "$@"; do
-    printf 'namespace %s {\n#line 1 "%s"\n' "$name" "$name"
-    sed 's/^#include.*//' "$temp/$name/$source_file"
-    printf '}  // namespace %s\n' "$name"
-  done
-  cat <<'END'
-#line 1 "the choice of a variant"
-int main(int argc, char** argv) {
-  const std::string path = argv[0], name = path.substr(path.rfind('/') + 1);
-END
-  for name in "$@"; do printf '  if (name == "%s") return %s::main(argc, argv);\n' "$name" "$name"; done
-  printf '  return 2;\n}\n'
 }
 
 # compile_on_cpu STEP CPP PROGRAM VARIANT: makes PROGRAM from what cuda_to_cpp made, for the CPU in place

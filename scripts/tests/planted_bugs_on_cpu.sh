@@ -44,7 +44,7 @@ mkdir "$temp/unpatched"
 cp "$solution" "$temp/unpatched/$source_file"
 names=(unpatched "${names[@]}")
 
-all_variants "$source_file" "${names[@]}" >"$temp/all.cu"
+all_variants "$temp" "$source_file" "${names[@]}" >"$temp/all.cu"
 "$build_dir/bin/cuda_to_cpp" "$temp/all.cu" "$temp/all.cpp" ||
   { fail "the filter does not take the patched programs" && finish; }
 

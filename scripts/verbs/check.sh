@@ -18,6 +18,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 source "$lab_root/scripts/lib/look.sh"
 source "$lab_root/scripts/lib/why_not_built.sh"
+source "$lab_root/scripts/lib/which_function.sh"
 
 if ! [[ ${TIME_LIMIT:-1} =~ ^[1-9][0-9]{0,4}$ ]] || ((${TIME_LIMIT:-1} > 86400)); then
   die $exit_bad_usage "TIME_LIMIT=$TIME_LIMIT: must be a whole number of seconds, from 1 to 86400"
@@ -266,6 +267,10 @@ if ((status == 0)) && [[ -n $asked ]]; then
     said+=$'\n'"  nvcc does not work here, so it was not tried: $(head -n 1 "$scratch/nvcc")"
     status=0
   fi
+fi
+if [[ $which == exercise && $said == *$'\n  diagnosis: '* ]] || ((status == 1)); then
+  which_function
+  doing
 fi
 say_wrapped "$said"
 if ((status)); then exit "$status"; fi

@@ -1,0 +1,276 @@
+// Makes variants of a learner's program, each with one function of the solution in place of the learner's. The one that
+// is right tells where the mistake is (scripts/lib/which_function.sh).
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/stat.h>
+
+#include <lab/exit_codes.h>
+#include <lab/options.h>
+
+#include "programs/command_line.h"
+#include "run/text.h"
+#include "source/source_code.h"
+
+namespace {
+
+using validate::code_at;
+using validate::code_of;
+using validate::Function;
+
+constexpr const char* kHelp =
+    "swap_functions [options] MINE: of a learner's program MINE makes variants, each with\n"
+    "one function of the solution in place of the learner's own\n\n"
+    "  --solution FILE      where the functions come from\n"
+    "  --into DIR           each variant becomes DIR/VARIANT/FILE, FILE as the solution's\n"
+    "  --within FUNCTION    only lines of this function, a few at a time\n"
+    "  --names              only print the names of all functions of MINE\n"
+    "  --help               print this\n\n"
+    "It prints a line for each variant: its name, a tab, and what was taken from the\n"
+    "solution.\n";
+
+/// Lines first to last, from 1, that others take the place of. last = first - 1: none.
+struct Lines {
+  int first, last;
+};
+
+struct Swap {
+  Lines mine, theirs;
+};
+
+struct Variant {
+  std::string name, words;
+  std::vector<Swap> swaps;  ///< in order
+};
+
+struct Source {
+  std::string text;
+  std::vector<std::string> lines;
+  std::vector<Function> functions;
+};
+
+Source read_source(const std::string& file) {
+  Source source;
+  if (!validate::read_text(file, &source.text)) {
+    lab::fail(lab::kExitBadUsage, "%s: cannot be read", file.c_str());
+  }
+  std::istringstream lines(source.text);
+  for (std::string line; std::getline(lines, line);) source.lines.push_back(line);
+  source.functions = validate::functions_in(source.text);
+  return source;
+}
+
+/// Of the same name; nullptr: there is none, or there are several.
+const Function* named(const Source& source, const std::string& name) {
+  const Function* found = nullptr;
+  for (const Function& function : source.functions) {
+    if (function.name != name) continue;
+    if (found) return nullptr;
+    found = &function;
+  }
+  return found;
+}
+
+/// What stands before its {, without white space.
+std::string head_of(const Source& source, const Function& function) {
+  const std::string code = code_of(function, source.text);
+  return code.substr(0, code.find('{'));
+}
+
+std::string text_of(const Source& source, const Function& function) {
+  std::string text;
+  for (int line = function.first_line; line <= function.last_line; ++line) {
+    text += source.lines[line - 1] + '\n';
+  }
+  return text;
+}
+
+Lines lines_of(const Function& function) { return {function.first_line, function.last_line}; }
+
+std::string lines_in_words(Lines lines) {
+  if (lines.last < lines.first) return validate::format("after line %d", lines.last);
+  if (lines.last == lines.first) return validate::format("line %d", lines.first);
+  return validate::format("lines %d to %d", lines.first, lines.last);
+}
+
+/// The solution's constants and types, and those of the functions `taken` from it, that the learner has not.
+std::vector<Lines> missing(const Source& mine, const Source& theirs,
+                           const std::vector<std::string>& taken) {
+  const std::set<std::string> known = validate::names_in(mine.text);
+  std::vector<Lines> found;
+  for (int first = 1; first <= static_cast<int>(theirs.lines.size()); ++first) {
+    const std::string& line = theirs.lines[first - 1];
+    const bool type = line.rfind("struct ", 0) == 0;
+    if (!type && line.rfind("constexpr ", 0) != 0) continue;
+    // Its name is the last word before the value.
+    std::string name = line.substr(0, line.find_first_of("={"));
+    name.erase(name.find_last_not_of(' ') + 1);
+    name.erase(0, name.rfind(' ') + 1);
+    if (known.count(name) > 0) continue;
+    int last = first;
+    while (theirs.lines[last - 1].find(type ? "};" : ";") == std::string::npos) ++last;
+    found.push_back({first, last});
+  }
+  for (const Function& function : theirs.functions) {
+    if (std::count(taken.begin(), taken.end(), function.name) > 0 && !named(mine, function.name)) {
+      found.push_back(lines_of(function));
+    }
+  }
+  std::sort(found.begin(), found.end(), [](Lines a, Lines b) { return a.first < b.first; });
+  return found;
+}
+
+/// Takes a function from the solution, and with it what else must come from there: functions that the learner has not, and
+/// if it takes other parameters there, those that call it. false: they do not fit together.
+bool take(const Source& mine, const Source& theirs, const std::string& name,
+          std::vector<std::string>* taken) {
+  if (std::count(taken->begin(), taken->end(), name) > 0) return true;
+  const Function* own = named(mine, name);
+  const Function* other = named(theirs, name);
+  if (!other) return false;
+  taken->push_back(name);
+  const std::set<std::string> called = validate::names_in(text_of(theirs, *other));
+  for (const Function& callee : theirs.functions) {
+    if (callee.name == name || called.count(callee.name) == 0) continue;
+    const Function* its_own = named(mine, callee.name);
+    const bool fits = its_own && head_of(mine, *its_own) == head_of(theirs, callee);
+    if (!fits && !take(mine, theirs, callee.name, taken)) return false;
+  }
+  if (!own || head_of(mine, *own) == head_of(theirs, *other)) return true;
+  for (const Function& caller : mine.functions) {
+    if (caller.name == name || validate::names_in(text_of(mine, caller)).count(name) == 0) continue;
+    if (!take(mine, theirs, caller.name, taken)) return false;
+  }
+  return true;
+}
+
+/// One for each function that is another one in the solution.
+std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
+  std::vector<Variant> variants;
+  std::set<std::set<std::string>> known;
+  for (const Function& function : mine.functions) {
+    const Function* other = named(theirs, function.name);
+    std::vector<std::string> taken;
+    if (!other || code_of(function, mine.text) == code_of(*other, theirs.text) ||
+        !take(mine, theirs, function.name, &taken) ||
+        !known.insert({taken.begin(), taken.end()}).second) {
+      continue;
+    }
+    Variant variant{"with_" + function.name, "", {}};
+    const std::vector<Lines> added = missing(mine, theirs, taken);
+    auto next = added.begin();
+    for (const Function& swapped : mine.functions) {
+      if (std::count(taken.begin(), taken.end(), swapped.name) == 0) continue;
+      const Lines its_own = lines_of(*named(theirs, swapped.name));
+      for (; next != added.end() && next->first < its_own.first; ++next) {
+        variant.swaps.push_back({{swapped.first_line, swapped.first_line - 1}, *next});
+      }
+      variant.swaps.push_back({lines_of(swapped), its_own});
+      variant.words += (variant.words.empty() ? "" : " or ") + swapped.name;
+    }
+    if (variant.words == function.name && taken.size() > 1) variant.words += " and what it calls";
+    if (taken.size() == 1) variant.words += " (" + lines_in_words(lines_of(function)) + ")";
+    variants.push_back(variant);
+  }
+  return variants;
+}
+
+/// One for each group of lines that differ within the function, as diff would show them.
+std::vector<Variant> of_lines(const Source& mine, const Source& theirs, const std::string& name) {
+  const Function* function = named(mine, name);
+  const Function* other = named(theirs, name);
+  if (!function || !other) return {};
+  std::vector<std::string> a, b;
+  for (int line = function->first_line; line <= function->last_line; ++line) {
+    a.push_back(code_at(mine.text, line));
+  }
+  for (int line = other->first_line; line <= other->last_line; ++line) {
+    b.push_back(code_at(theirs.text, line));
+  }
+  // common[x][y]: the length of the longest sequence that a from x on and b from y on share.
+  std::vector<std::vector<int>> common(a.size() + 1, std::vector<int>(b.size() + 1));
+  for (std::size_t x = a.size(); x-- > 0;) {
+    for (std::size_t y = b.size(); y-- > 0;) {
+      common[x][y] =
+          a[x] == b[y] ? common[x + 1][y + 1] + 1 : std::max(common[x + 1][y], common[x][y + 1]);
+    }
+  }
+  std::vector<Variant> variants;
+  std::size_t x = 0, y = 0;
+  while (x < a.size() || y < b.size()) {
+    if (x < a.size() && y < b.size() && a[x] == b[y]) {
+      ++x, ++y;
+      continue;
+    }
+    const std::size_t x_begin = x, y_begin = y;
+    while ((x < a.size() || y < b.size()) && !(x < a.size() && y < b.size() && a[x] == b[y])) {
+      if (y == b.size() || (x < a.size() && common[x + 1][y] >= common[x][y + 1])) {
+        ++x;
+      } else {
+        ++y;
+      }
+    }
+    const auto lines = [](const Function& of, std::size_t begin, std::size_t end) {
+      return Lines{of.first_line + static_cast<int>(begin),
+                   of.first_line + static_cast<int>(end) - 1};
+    };
+    const Lines swapped = lines(*function, x_begin, x);
+    variants.push_back({validate::format("lines_%d", swapped.first),
+                        lines_in_words(swapped),
+                        {{swapped, lines(*other, y_begin, y)}}});
+  }
+  return variants;
+}
+
+void write(const std::string& folder, const std::string& file, const Variant& variant,
+           const Source& mine, const Source& theirs) {
+  mkdir((folder + "/" + variant.name).c_str(), 0777);
+  std::ofstream out(folder + "/" + variant.name + "/" + file);
+  for (const std::string& line : theirs.lines) {
+    if (line.rfind("#include", 0) == 0) out << line << '\n';
+  }
+  int next = 1;
+  const auto copy = [&](const Source& source, int first, int last) {
+    for (int line = first; line <= last; ++line) out << source.lines[line - 1] << '\n';
+  };
+  for (const Swap& swap : variant.swaps) {
+    copy(mine, next, swap.mine.first - 1);
+    copy(theirs, swap.theirs.first, swap.theirs.last);
+    next = swap.mine.last + 1;
+  }
+  copy(mine, next, static_cast<int>(mine.lines.size()));
+  if (!out.flush()) lab::fail(lab::kExitCannotWrite, "%s: cannot be written", folder.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string file, solution, folder, within;
+  bool names = false;
+  validate::CommandLine line("swap_functions", kHelp);
+  line.text("--solution", &solution);
+  line.text("--into", &folder);
+  line.text("--within", &within);
+  line.flag("--names", &names);
+  line.read(argc, argv, &file);
+  const Source mine = read_source(file);
+  if (names) {
+    for (const Function& function : mine.functions) std::printf("%s\n", function.name.c_str());
+    return 0;
+  }
+  const Source theirs = read_source(solution);
+  const std::string name = solution.substr(solution.rfind('/') + 1);
+  for (const Variant& variant :
+       within.empty() ? of_functions(mine, theirs) : of_lines(mine, theirs, within)) {
+    write(folder, name, variant, mine, theirs);
+    std::printf("%s\t%s\n", variant.name.c_str(), variant.words.c_str());
+  }
+  return 0;
+}
