@@ -8,7 +8,7 @@ add_library(lab_nvtx INTERFACE)
 target_link_libraries(lab_nvtx INTERFACE cuda_on_cpu_nvtx)
 
 # These are called by where they stand.
-foreach(program validate goals clinic)
+foreach(program validate goals clinic swap_functions)
   add_custom_target(${program} COMMAND ${CMAKE_COMMAND} -E copy_if_different
     ${LAB_PREBUILT}/bin/${program} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${program} VERBATIM)
 endforeach()

@@ -5,41 +5,41 @@
 
 source "$lab_root/scripts/lib/variants.sh"
 
-# build_swapped FOLDER NAME...: makes FOLDER/program of these variants; $variant is _watched if every access is looked at.
-# In one go, for `locked`.
+# build_swapped FOLDER VARIANT NAME...: makes FOLDER/program of these variants; VARIANT: "", or _watched if every access is
+# looked at. In one go, for `locked`.
 build_swapped() {
-  local folder=$1
-  shift
+  local folder=$1 program=swapped_${step}_cpu$2
+  shift 2
   all_variants "$folder" "$step_source" "$@" >"$build_dir/content/swapped_${step}_$step_source" &&
-    cmake --build "$build_dir" --target "swapped_${step}_cpu$variant" >"$folder/log" 2>&1 &&
-    cp "$build_dir/bin/swapped_${step}_cpu$variant" "$folder/program"
+    cmake --build "$build_dir" --target "$program" >"$folder/log" 2>&1 && cp "$build_dir/bin/$program" "$folder/program"
 }
 
-# repaired_by FOLDER OPTION...: of the variants in FOLDER, which FOLDER/names lists with words for each, those that are
-# right where the program itself is wrong, by the validator with these options. Fails if that is right as well.
+# repaired_by FOLDER VARIANT COMMAND...: of the variants in FOLDER, which FOLDER/names lists with words for each, those that
+# are right by COMMAND where the program itself is wrong. Fails with 1 if that is right as well, with 2 if nothing can be
+# said.
 repaired_by() {
-  local folder=$1 name words started=0 cores
-  local -a names=(as_it_is)
+  local folder=$1 watched=$2 name words started=0 cores
+  local -a names=(as_it_is) fit=()
+  shift 2
   cores=$(nproc)
-  shift
   mkdir -p "$folder/as_it_is"
   cp "$source_file" "$folder/as_it_is/$step_source"
   while IFS=$'\t' read -r name words; do names+=("$name"); done <"$folder/names"
-  if ! locked build_swapped "$folder" "${names[@]}"; then
+  if ! locked build_swapped "$folder" "$watched" "${names[@]}"; then
     # Those that do not fit the learner's other functions are left out.
-    for name in "${names[@]:1}"; do
-      if grep -qE "^$name:[0-9:]+ (fatal )?error" "$folder/log"; then names=(${names[@]/#%$name/}); fi
+    for name in "${names[@]}"; do
+      grep -qE "^$name:[0-9:]+ (fatal )?error" "$folder/log" || fit+=("$name")
     done
-    ((${#names[@]} > 1)) && locked build_swapped "$folder" "${names[@]}" || return 1
+    names=(${fit[@]+"${fit[@]}"})
+    ((${#names[@]} > 1)) && locked build_swapped "$folder" "$watched" "${names[@]}" || return 2
   fi
   for name in "${names[@]}"; do
     ((++started <= cores)) || wait -n || true
     ln -sf "$folder/program" "$folder/$name/$name"
     rm -f "$folder/$name/is_right"
     # One worker: what a race does is then the same each time.
-    { LAB_CPU_WORKERS=1 LAB_EXCHANGE_SECONDS=6 "$build_dir/bin/validate" --time-limit 20 "$@" \
-      "$folder/$name/$name" >"$folder/$name/said" 2>&1 && ! grep -q '^  diagnosis: ' "$folder/$name/said" &&
-      touch "$folder/$name/is_right"; } &
+    { LAB_CPU_WORKERS=1 LAB_EXCHANGE_SECONDS=6 "$@" "$folder/$name/$name" >"$folder/$name/said" 2>&1 &&
+      ! grep -q '^  diagnosis: ' "$folder/$name/said" && touch "$folder/$name/is_right"; } &
   done
   wait
   [[ ! -e $folder/as_it_is/is_right ]] || return 1
@@ -48,57 +48,47 @@ repaired_by() {
   done <"$folder/names"
 }
 
-# which_function: adds to $said, the validator's words, where the mistake is, if that can be found out. What they say of
-# other functions is then left out.
-which_function() {
-  local solution=solutions/$step/$step_source swaps=$build_dir/bin/swap_functions found lines name words where others
-  local variant="" line=${said%%$'\n'*}
-  local -a options=()
-  [[ -f $solution ]] && have_target "swapped_${step}_cpu" || return 0
-  # As in the run that went wrong. One with options of its own is among those that are tried anyway.
-  if [[ $line =~ ([a-z]+),\ n\ =\ ([0-9]+),\ ([0-9]+)\ (iteration|cycle) ]]; then
-    options=(--problem "${BASH_REMATCH[1]}" --n "${BASH_REMATCH[2]}" --iterations "${BASH_REMATCH[3]}")
-  elif [[ $said =~ of\ the\ error\ at\ n\ =\ ([0-9]+) ]]; then
-    options=(--problem probe --n "${BASH_REMATCH[1]}")
-  elif [[ $line != *\ --* ]]; then
-    return 0
-  fi
-  if [[ $line == *\ --* ]]; then
-    options=()
-  elif ((${options[3]} < 1000)); then
-    options+=(--every-order)
-  fi
-  if ((step_ranks)); then
-    [[ $line =~ ([0-9]+)\ rank ]] || return 0
-    options+=(--ranks "${BASH_REMATCH[1]}")
-  fi
-  doing "looking in which function it is"
-  mkdir "$scratch/functions" "$scratch/lines"
-  is_built swap_functions &&
-    "$swaps" --solution "$solution" --into "$scratch/functions" "$source_file" >"$scratch/functions/names" &&
-    [[ -s $scratch/functions/names ]] || return 0
-  if ! found=$(repaired_by "$scratch/functions" "${options[@]}"); then # a race that does no harm here
-    variant=_watched
-    found=$(repaired_by "$scratch/functions" "${options[@]}") || return 0
-  fi
-  [[ -n $found ]] || return 0
+# where_it_is VARIANT COMMAND...: prints in which function, and in which of its lines, if COMMAND can tell: the names of
+# functions, a tab, and words.
+where_it_is() {
+  local functions=$scratch/functions$1 lines=$scratch/lines$1 swaps=$build_dir/bin/swap_functions found name words status=0
+  rm -rf "$functions" "$lines"
+  mkdir "$functions" "$lines"
+  "$swaps" --solution "solutions/$step/$step_source" --into "$functions" "$source_file" >"$functions/names" || return 2
+  [[ -s $functions/names ]] || return 2
+  found=$(repaired_by "$functions" "$@") || return
+  [[ -n $found ]] || return 2
   name=${found%%$'\t'*} words=$(cut -f 2 <<<"$found")
   name=${name#with_}
-  where="in ${words//$'\n'/, or in }"
   if [[ $words == "$name ("*")" && $words != *$'\n'* ]] &&
-    "$swaps" --solution "$solution" --into "$scratch/lines" --within "$name" "$source_file" >"$scratch/lines/names" &&
-    lines=$(repaired_by "$scratch/lines" "${options[@]}" | cut -f 2) && [[ -n $lines ]]; then
-    where="${lines//$'\n'/, or }, in $name"
+    "$swaps" --solution "solutions/$step/$step_source" --into "$lines" --within "$name" "$source_file" >"$lines/names" &&
+    found=$(repaired_by "$lines" "$@" | cut -f 2) && [[ -n $found ]]; then
+    printf '%s\t%s, in %s\n' "$words" "${found//$'\n'/, or }" "$name"
+  else
+    printf '%s\tin %s\n' "${words//$'\n'/ }" "${words//$'\n'/, or in }"
   fi
-  others=$("$swaps" --names "$source_file" | grep -vxF "$name" | tr '\n' ' ')
-  said=$(awk -v where="  where: $where. With the solution's code there, your program is right." -v name="$name" \
-    -v others="$others" '
+}
+
+# find_where WORDS COMMAND...: adds to $said where it is, if COMMAND can tell, and sets where. With the solution's code the
+# program WORDS. What is said there of other functions is left out.
+find_where() {
+  local words=$1 found="" status=0 others
+  shift
+  doing "looking in which function it is"
+  is_built swap_functions || return 0
+  found=$(where_it_is "" "$@") || status=$?
+  # Only a look at every access finds a race that does no harm here, or counts what a goal is about.
+  if ((status == 1)); then found=$(where_it_is _watched "$@") || return 0; fi
+  [[ -n $found ]] || return 0
+  where=${found#*$'\t'}
+  others=$("$build_dir/bin/swap_functions" --names "$source_file" |
+    grep -vxFf <(grep -oE '[A-Za-z0-9_]+' <<<"${found%%$'\t'*}") | tr '\n' ' ' || true)
+  said=$(awk -v where="  where: $where. With the solution's code there, your program $words." -v others="$others" '
     BEGIN { count = split(others, other, " ") }
-    function mentions(word) { return match(" " $0 " ", "[^A-Za-z0-9_]" word "[^A-Za-z0-9_]") }
-    /^  look at: / && !mentions(name) {
-      for (k = 1; k <= count; ++k) if (mentions(other[k])) next
-    }
-    /^  (look at: |the (field|residual) is |it (ended|stopped) |A look at )/ && !put {
+    # A name may be a word of English as well.
+    function mentions(name) { return $0 ~ (name ~ /_/ ? "[^A-Za-z0-9_]" : " in ") name "([^A-Za-z0-9_]|$)" }
+    /^  look at: / { for (k = 1; k <= count; ++k) if (mentions(other[k])) next }
+    /^  (look at: |the (field|residual) is |it (ended|stopped) |A look at )|^[0-9].*: right, but / && !put {
       print where
       put = 1
       sub(/if that is right: /, "")
@@ -106,3 +96,37 @@ which_function() {
     { print }
     END { if (!put) print where }' <<<"$said")
 }
+
+# which_function: adds to $said, the validator's words, where the mistake is, if that can be found out, and sets where.
+which_function() {
+  local line=${said%%$'\n'*}
+  local -a command=("$build_dir/bin/validate" --time-limit 20)
+  # As in the run that went wrong. One with options of its own is among those that are tried anyway.
+  if [[ $line == *\ --* ]]; then
+    :
+  elif [[ $line =~ ([a-z]+),\ n\ =\ ([0-9]+),\ ([0-9]+)\ (iteration|cycle) ]]; then
+    command+=(--problem "${BASH_REMATCH[1]}" --n "${BASH_REMATCH[2]}" --iterations "${BASH_REMATCH[3]}")
+    if ((BASH_REMATCH[2] < 1000)); then command+=(--every-order); fi
+  elif [[ $said =~ of\ the\ error\ at\ n\ =\ ([0-9]+) ]]; then
+    command+=(--problem probe --n "${BASH_REMATCH[1]}" --every-order)
+  else
+    return 0
+  fi
+  if ((step_ranks)); then
+    [[ $line =~ ([0-9]+)\ rank ]] || return 0
+    command+=(--ranks "${BASH_REMATCH[1]}")
+  fi
+  find_where "is right" "${command[@]}"
+}
+
+# reaches_goal PROGRAM: whether a variant does; for repaired_by, whose $watched says which it is.
+# shellcheck disable=SC2317  # repaired_by calls it
+reaches_goal() {
+  local -a options=(--name "$step" --time-limit 20)
+  if [[ -n $watched ]]; then options+=(--watched "$1"); fi
+  if ((step_ranks)); then options+=(--ranks 2); fi
+  "$build_dir/bin/goals" "${options[@]}" "$1"
+}
+
+# which_function_misses: adds to $said, the words of goals, which function keeps a right program from its goal.
+which_function_misses() { find_where "reaches the goal" reaches_goal; }

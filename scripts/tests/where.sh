@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# In which function, and in which of its lines, `make check` says that a mistake is: in a copy of the lab, where the CPU runs
+# the kernels.
+set -euo pipefail
+# shellcheck source=scripts/tests/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need make cmake
+make_temp
+lab=$temp/lab
+use_built
+copy_tree "$lab"
+[[ -d $lab/solutions ]] || skip "a handout has no solutions"
+
+# given STEP SED-SCRIPT: the step's solution, edited, becomes the exercise; sets file.
+given() {
+  local solution
+  solution=$(echo "$lab/solutions/$1"_*/jacobi.c*)
+  file=${solution/solutions/exercises}
+  sed -E "$2" "$solution" >"$file"
+  if cmp -s "$solution" "$file"; then fail "the case '$2' changes nothing"; fi
+}
+# check STEP [VARIABLE=VALUE...]
+check() { run make --no-print-directory -C "$lab" check STEP="$1" "${@:2}"; }
+line_of() { grep -n -m 1 "$1" "$file" | cut -d : -f 1; }
+right="With the solution's code"
+
+given 04 's/f_old\[idx\(i, j - 1, n\)\]/f_old[idx(i, j - 2, n)]/'
+check 04
+expect_status 2 "a wrong index"
+expect "^  where: line $(line_of 'j - 2'), in jacobi_sweep_kernel. $right" "a wrong index"
+
+# A line that is not there.
+given 09 '0,/__syncthreads/ { /__syncthreads/d }'
+check 09
+before=$(($(grep -n -m 1 __syncthreads "${file/exercises/solutions}" | cut -d : -f 1) - 1))
+expect "a race" "no barrier"
+expect "^  where: after line $before, in jacobi_sweep_kernel. $right" "no barrier"
+
+# Functions that belong together: the solution's kernel has other parameters than the learner's.
+given 04 's/(void jacobi_sweep_kernel)\(float\* __restrict__ f_new/\1(int unused, float* __restrict__ f_new/
+  s/(<<<grid, block>>>)\(f_new/\1(0, f_new/; s/j - 1, n\)\]/j - 2, n)]/'
+check 04
+expect "^  where: in jacobi_sweep_kernel or jacobi_sweep. $right" "another parameter"
+
+# Two that do not fit each other: which of them is wrong cannot be said.
+given 04 's/dim3 block\(.*\);/dim3 block(16, 16);/; s/dim3 grid\(.*\);/dim3 grid((n + 15) \/ 16, (n + 15) \/ 16);/
+  s/blockIdx.x \* blockDim.x/blockIdx.x * kBlockX/; s/blockIdx.y \* blockDim.y/blockIdx.y * kBlockY/'
+check 04
+expect "^  where: in jacobi_sweep_kernel .*, or in jacobi_sweep \(" "a block that the kernel does not expect"
+
+# Two mistakes: neither function alone makes it right.
+given 04 's/f_old\[idx\(i, j - 1, n\)\]/f_old[idx(i, j - 2, n)]/; s/start\(i, j\)/start(j, i)/'
+check 04
+expect "^04_.*: wrong" "two mistakes"
+expect_no "^  where: " "two mistakes"
+
+# A right program that misses its goal.
+given 06 's/return std::size_t\(j\) \* n \+ i/return std::size_t(i) * n + j + 0/'
+check 06
+expect "Goal MISSED" "rows and columns exchanged"
+expect "^  where: line $(line_of 'size_t(i) \* n'), in idx. $right there, your program reaches" "rows and columns exchanged"
+
+# What is said of other functions is left out.
+given 14 's/min\(y_end, n\) - 1;/min(y_end, slab.end) - 1;/'
+check 14 RANKS=2
+if grep -qE 'cannot run here|no MPI' <<<"$said"; then
+  echo "14: not tried without MPI"
+else
+  expect "^  where: line $(line_of 'slab.end) - 1'), in march. $right" "a march that ends too early"
+  expect_no "look at: exchange_halos" "a march that ends too early"
+fi
+
+given 04 's/f_old\[idx\(i, j - 1, n\)\]/f_old[idx(i, j - 2, n)]/'
+rm -r "$lab/solutions"
+check 04
+expect "^04_.*: wrong" "without solutions"
+expect_no "^  where: " "without solutions"
+finish "where mistakes are"
