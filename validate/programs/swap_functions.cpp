@@ -1,7 +1,8 @@
-// Makes variants of a learner's program, each with one function of the solution in place of the learner's. The one that
-// is right tells where the mistake is (scripts/lib/which_function.sh).
+// Makes variants of a learner's program, each with one function of the solution in place of the
+// learner's. The one that is right tells where the mistake is (scripts/lib/which_function.sh).
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <fstream>
 #include <set>
@@ -78,18 +79,30 @@ const Function* named(const Source& source, const std::string& name) {
   return found;
 }
 
-/// What stands before its {, without white space.
-std::string head_of(const Source& source, const Function& function) {
-  const std::string code = code_of(function, source.text);
-  return code.substr(0, code.find('{'));
-}
-
 std::string text_of(const Source& source, const Function& function) {
   std::string text;
   for (int line = function.first_line; line <= function.last_line; ++line) {
     text += source.lines[line - 1] + '\n';
   }
   return text;
+}
+
+/// What stands before its {, without white space, the names of its parameters, and __restrict__.
+std::string head_of(const Source& source, const Function& function) {
+  std::string head = text_of(source, function);
+  head.erase(head.find('{'));
+  for (std::size_t k = head.size(); k-- > 0;) {
+    if (head[k] != ',' && head[k] != ')') continue;
+    std::size_t begin = k;
+    while (begin > 0 && (std::isalnum(head[begin - 1]) || head[begin - 1] == '_')) --begin;
+    // A type without a name stays.
+    if (begin > 0 && head[begin - 1] != '(') head.erase(begin, k - begin);
+  }
+  for (std::size_t k; (k = head.find("__restrict__")) != std::string::npos;) head.erase(k, 12);
+  head.erase(
+      std::remove_if(head.begin(), head.end(), [](unsigned char c) { return std::isspace(c); }),
+      head.end());
+  return head;
 }
 
 Lines lines_of(const Function& function) { return {function.first_line, function.last_line}; }
@@ -100,7 +113,8 @@ std::string lines_in_words(Lines lines) {
   return validate::format("lines %d to %d", lines.first, lines.last);
 }
 
-/// The solution's constants and types, and those of the functions `taken` from it, that the learner has not.
+/// What the learner has not: the solution's constants and types, and of its functions those that
+/// are `taken`.
 std::vector<Lines> missing(const Source& mine, const Source& theirs,
                            const std::vector<std::string>& taken) {
   const std::set<std::string> known = validate::names_in(mine.text);
@@ -127,8 +141,9 @@ std::vector<Lines> missing(const Source& mine, const Source& theirs,
   return found;
 }
 
-/// Takes a function from the solution, and with it what else must come from there: functions that the learner has not, and
-/// if it takes other parameters there, those that call it. false: they do not fit together.
+/// Takes a function from the solution, and with it what else must come from there: functions that
+/// the learner has not, and if its parameters are others there, those that call it. false: they do
+/// not fit together.
 bool take(const Source& mine, const Source& theirs, const std::string& name,
           std::vector<std::string>* taken) {
   if (std::count(taken->begin(), taken->end(), name) > 0) return true;
