@@ -157,6 +157,12 @@ made "printf '$counts' >\"\$LAB_CPU_COUNTS\""
 run "$goals" --name 06_coalesced --watched "$temp/made" "$temp/made"
 expect 'look at idx' "both kernels"
 
+# A copy whose threads write each point 33 times (a grid-stride loop with a block's stride).
+made 'while [ "$1" != --iterations ]; do shift; done' \
+  "printf '$temp/source/two.cu\\t9\\t1\\t1\\tglobal\\tstore\\t4\\t2048\\t%d\\t8192\\t0\\t0\\t1\\t1\\n' \$((34 * 16384 * \$2)) >\"\$LAB_CPU_COUNTS\""
+run "$goals" --name 05_copy_kernel --watched "$temp/made" "$temp/made"
+expect '^    the GPU writes 35.1 fields per iteration; 2 would do: does each thread have points of its own\?' "many copies"
+
 # Without a GPU, what n means for the caches that are common.
 made 'echo "  --n N   points per side (default 4096)"'
 run "$goals" --name 07_beyond_l2 "$temp/made"
