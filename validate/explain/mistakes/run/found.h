@@ -52,6 +52,9 @@ Answer few_bytes(const Report& given, int n, bool padded = false);
 /// What host code, a call or a launch does wrong: calls.cpp.
 Answer answer_of_call(const Found& found);
 
+/// Of two threads that use the same memory with no order in between: races.cpp.
+Answer answer_of_race(const Found& found);
+
 /// The function of all entries of findings: what a look at every access found; of a run that
 /// failed, also what it reported itself.
 Answer finding(const Evidence& evidence);
