@@ -106,7 +106,7 @@ which_function() {
     :
   elif [[ $line =~ ([a-z]+),\ n\ =\ ([0-9]+),\ ([0-9]+)\ (iteration|cycle) ]]; then
     command+=(--problem "${BASH_REMATCH[1]}" --n "${BASH_REMATCH[2]}" --iterations "${BASH_REMATCH[3]}")
-    if ((BASH_REMATCH[2] < 1000)); then command+=(--every-order); fi
+    if ((BASH_REMATCH[2] < 1000 && !step_ranks)); then command+=(--every-order); fi
   elif [[ $said =~ of\ the\ error\ at\ n\ =\ ([0-9]+) ]]; then
     command+=(--problem probe --n "${BASH_REMATCH[1]}" --every-order)
   else
