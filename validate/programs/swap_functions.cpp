@@ -166,23 +166,39 @@ bool take(const Source& mine, const Source& theirs, const std::string& name,
   return true;
 }
 
-/// One for each function that is another one in the solution.
+/// The learner's functions that are others in the solution.
+std::vector<std::string> names_of_others(const Source& mine, const Source& theirs) {
+  std::vector<std::string> names;
+  for (const Function& function : mine.functions) {
+    const Function* other = named(theirs, function.name);
+    if (other && named(mine, function.name) &&
+        code_of(function, mine.text) != code_of(*other, theirs.text)) {
+      names.push_back(function.name);
+    }
+  }
+  return names;
+}
+
+/// One for each function that is another one in the solution. If all of these have to be taken at
+/// once, that tells nothing.
 std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
   std::vector<Variant> variants;
   std::set<std::set<std::string>> known;
-  for (const Function& function : mine.functions) {
-    const Function* other = named(theirs, function.name);
+  const std::vector<std::string> names = names_of_others(mine, theirs);
+  for (const std::string& name : names) {
     std::vector<std::string> taken;
-    if (!other || code_of(function, mine.text) == code_of(*other, theirs.text) ||
-        !take(mine, theirs, function.name, &taken) ||
-        !known.insert({taken.begin(), taken.end()}).second) {
+    const auto is_taken = [&](const std::string& other) {
+      return std::count(taken.begin(), taken.end(), other) > 0;
+    };
+    if (!take(mine, theirs, name, &taken) || !known.insert({taken.begin(), taken.end()}).second ||
+        (names.size() > 1 && std::all_of(names.begin(), names.end(), is_taken))) {
       continue;
     }
-    Variant variant{"with_" + function.name, "", {}};
+    Variant variant{"with_" + name, "", {}};
     const std::vector<Lines> added = missing(mine, theirs, taken);
     auto next = added.begin();
     for (const Function& swapped : mine.functions) {
-      if (std::count(taken.begin(), taken.end(), swapped.name) == 0) continue;
+      if (!is_taken(swapped.name)) continue;
       const Lines its_own = lines_of(*named(theirs, swapped.name));
       for (; next != added.end() && next->first < its_own.first; ++next) {
         variant.swaps.push_back({{swapped.first_line, swapped.first_line - 1}, *next});
@@ -190,8 +206,11 @@ std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
       variant.swaps.push_back({lines_of(swapped), its_own});
       variant.words += (variant.words.empty() ? "" : " or ") + swapped.name;
     }
-    if (variant.words == function.name && taken.size() > 1) variant.words += " and what it calls";
-    if (taken.size() == 1) variant.words += " (" + lines_in_words(lines_of(function)) + ")";
+    if (taken.size() == 1) {
+      variant.words += " (" + lines_in_words(lines_of(*named(mine, name))) + ")";
+    } else if (variant.words == name) {
+      variant.words += " and what it calls";
+    }
     variants.push_back(variant);
   }
   return variants;
