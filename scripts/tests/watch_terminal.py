@@ -24,30 +24,32 @@ class Terminal:
     def __init__(self, *variables):
         self.keys, terminal = pty.openpty()
         ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        self.screen = ""
+        self.screen = self.seen = ""
         self.process = subprocess.Popen(["make", "--no-print-directory", "-C", LAB, "watch", *variables],
                                         stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)
         os.close(terminal)
 
-    def wait_for(self, pattern):
-        """Reads until the screen shows it."""
+    def wait_for(self, pattern, ever=False):
+        """Reads until the screen shows it; `ever`: or did, since `seen` was emptied. What is gone soon may be read too late."""
         end = time.monotonic() + PATIENCE
-        while not re.search(pattern, self.screen, re.MULTILINE):
+        while not re.search(pattern, self.seen if ever else self.screen, re.MULTILINE):
             if time.monotonic() > end:
                 sys.exit(f"the screen never showed {pattern!r}, but:\n{self.screen}")
             if select.select([self.keys], [], [], 0.1)[0]:
                 try:
-                    self.screen += os.read(self.keys, 65536).decode(errors="replace").replace("\r\n", "\n")
+                    read = os.read(self.keys, 65536).decode(errors="replace").replace("\r\n", "\n")
                 except OSError:  # nothing has it open any more
                     sys.exit(f"it ended before it showed {pattern!r}:\n{self.screen}")
-                self.screen = self.screen.split("\033[H\033[2J")[-1]
+                self.seen += read
+                self.screen = (self.screen + read).split("\033[H\033[2J")[-1]
         lines = self.screen.split("\n")
         if len(lines) > 24 or any(len(line) > 80 for line in lines):
             sys.exit(f"more than 24 lines of 80 columns:\n{self.screen}")
 
     def save(self, text, *patterns):
+        self.seen = ""
         EXERCISE.write_text(text)
-        self.wait_for("checking [.]")
+        self.wait_for("checking [.]", ever=True)
         for pattern in (*patterns, "q: end$"):
             self.wait_for(pattern)
 

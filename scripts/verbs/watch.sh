@@ -56,6 +56,8 @@ what_to_change() {
     say "Next: write $words."
   elif [[ -n $line ]]; then
     say "Next: line $line, where the first error is, or the line before it. The others may go with it."
+  elif words=$(sed -n '/^  where: /,/^  [^ ]/p' "$said" | tr -s '\n ' ' ' | grep -oE 'where: [^.]*') && [[ -n $words ]]; then
+    say "Next: ${words#where: }. A hint: make hint STEP=$step_number"
   elif grep -q "^$step: right" "$said"; then
     say "Next: the results are right, so keep them; the lines above say what the goal still needs. A hint: make hint STEP=$step_number"
   elif line=$(sed -n '/^  diagnosis:/,/^  look at:/p' "$said" | grep -oE '\blines? [0-9]+' | head -n 1) && [[ -n $line ]]; then
