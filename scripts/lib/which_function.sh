@@ -14,17 +14,17 @@ build_swapped() {
     cmake --build "$build_dir" --target "$program" >"$folder/log" 2>&1 && cp "$build_dir/bin/$program" "$folder/program"
 }
 
-# repaired_by FOLDER VARIANT COMMAND...: of the variants in FOLDER, which FOLDER/names lists with words for each, those that
+# repaired_by FOLDER VARIANT COMMAND...: of the variants in FOLDER, which FOLDER/names lists as swap_functions does, those that
 # are right by COMMAND where the program itself is wrong. Fails with 1 if that is right as well, with 2 if nothing can be
 # said.
 repaired_by() {
-  local folder=$1 watched=$2 name words started=0 cores
+  local folder=$1 watched=$2 name line started=0 cores
   local -a names=(as_it_is) fit=()
   shift 2
   cores=$(nproc)
   mkdir -p "$folder/as_it_is"
   cp "$source_file" "$folder/as_it_is/$step_source"
-  while IFS=$'\t' read -r name words; do names+=("$name"); done <"$folder/names"
+  while IFS=$'\t' read -r name _; do names+=("$name"); done <"$folder/names"
   if ! locked build_swapped "$folder" "$watched" "${names[@]}"; then
     # Those that do not fit the learner's other functions are left out.
     for name in "${names[@]}"; do
@@ -43,15 +43,16 @@ repaired_by() {
   done
   wait
   [[ ! -e $folder/as_it_is/is_right ]] || return 1
-  while IFS=$'\t' read -r name words; do
-    if [[ -e $folder/$name/is_right ]]; then printf '%s\t%s\n' "$name" "$words"; fi
+  while IFS= read -r line; do
+    if [[ -e $folder/${line%%$'\t'*}/is_right ]]; then printf '%s\n' "$line"; fi
   done <"$folder/names"
 }
 
-# where_it_is VARIANT COMMAND...: prints in which function, and in which of its lines, if COMMAND can tell: the names of
-# functions, a tab, and words.
+# where_it_is VARIANT COMMAND...: prints in which function, and in which of its lines, if COMMAND can tell: the functions, a
+# tab, words, a tab, and `sure`; or `own`, if the learner's way differs much from the solution's, so that the mistake may as
+# well be in what was made for that function.
 where_it_is() {
-  local functions=$scratch/functions$1 lines=$scratch/lines$1 swaps=$build_dir/bin/swap_functions found name words status=0
+  local functions=$scratch/functions$1 lines=$scratch/lines$1 swaps=$build_dir/bin/swap_functions found name words sure=own
   rm -rf "$functions" "$lines"
   mkdir "$functions" "$lines"
   "$swaps" --solution "solutions/$step/$step_source" --into "$functions" "$source_file" >"$functions/names" || return 2
@@ -60,19 +61,20 @@ where_it_is() {
   [[ -n $found ]] || return 2
   name=${found%%$'\t'*} words=$(cut -f 2 <<<"$found")
   name=${name#with_}
-  if [[ $words == "$name ("*")" && $words != *$'\n'* ]] &&
+  if ! grep -q $'\town$' <<<"$found"; then sure=sure; fi
+  if [[ $sure == sure && $words != *$'\n'* ]] &&
     "$swaps" --solution "solutions/$step/$step_source" --into "$lines" --within "$name" "$source_file" >"$lines/names" &&
-    found=$(repaired_by "$lines" "$@" | cut -f 2) && [[ -n $found ]]; then
-    printf '%s\t%s, in %s\n' "$words" "${found//$'\n'/, or }" "$name"
+    found=$(repaired_by "$lines" "$@" | grep $'\talike$' | cut -f 2) && [[ -n $found ]]; then
+    printf '%s\t%s, in %s\tsure\n' "$words" "${found//$'\n'/, or }" "$name"
   else
-    printf '%s\tin %s\n' "${words//$'\n'/ }" "${words//$'\n'/, or in }"
+    printf '%s\tin %s\t%s\n' "${words//$'\n'/ }" "${words//$'\n'/, or in }" "$sure"
   fi
 }
 
 # find_where WORDS COMMAND...: adds to $said where it is, if COMMAND can tell, and sets where. With the solution's code the
-# program WORDS. What is said there of other functions is left out.
+# program WORDS. What is said there of other functions is left out; if the place is not sure, what is said of them counts.
 find_where() {
-  local words=$1 found="" status=0 others
+  local words=$1 found="" status=0 others sure
   shift
   doing "looking in which function it is"
   is_built swap_functions || return 0
@@ -80,26 +82,57 @@ find_where() {
   # Only a look at every access finds a race that does no harm here, or counts what a goal is about.
   if ((status == 1)); then found=$(where_it_is _watched "$@") || return 0; fi
   [[ -n $found ]] || return 0
-  where=${found#*$'\t'}
+  where=$(cut -f 2 <<<"$found") sure=$(cut -f 3 <<<"$found")
+  if [[ $sure == own ]]; then where+=", or in what it needs from elsewhere (a launch, memory, a constant)"; fi
   others=$("$build_dir/bin/swap_functions" --names "$source_file" |
     grep -vxFf <(grep -oE '[A-Za-z0-9_]+' <<<"${found%%$'\t'*}") | tr '\n' ' ' || true)
-  said=$(awk -v where="  where: $where. With the solution's code there, your program $words." -v others="$others" '
-    BEGIN { count = split(others, other, " ") }
+  said=$(awk -v where="  where: $where. With the solution's code there, your program $words." -v others="$others" \
+    -v sure="$sure" -v lines="$(grep -oE 'lines? [0-9]+( to [0-9]+)?' <<<"${found%%$'\t'*}" | tr -dc '0-9 ')" '
+    BEGIN {
+      count = split(others, other, " ")
+      ranges = split(lines, range, " ")
+      put = 0
+    }
     # A name may be a word of English as well.
     function mentions(name) { return $0 ~ (name ~ /_/ ? "[^A-Za-z0-9_]" : " in ") name "([^A-Za-z0-9_]|$)" }
-    /^  look at: / { for (k = 1; k <= count; ++k) if (mentions(other[k])) next }
-    /^  (look at: |the (field|residual) is |it (ended|stopped) |A look at )|^[0-9].*: right, but / && !put {
-      print where
-      put = 1
-      sub(/if that is right: /, "")
+    function of_others(k) {
+      for (k = 1; k <= count; ++k) if (mentions(other[k])) return 1
+      return 0
     }
-    { print }
-    END { if (!put) print where }' <<<"$said")
+    function lines_of_others(words) {
+      for (words = $0; match(words, /lines? [0-9]+/); words = substr(words, RSTART + RLENGTH)) {
+        line = substr(words, RSTART, RLENGTH)
+        sub(/[^0-9]*/, "", line)
+        if (line + 0 < range[1] || line + 0 > range[ranges]) return 1
+      }
+      return 0
+    }
+    { text[NR] = $0 }
+    /^  (diagnosis|look at): / && sure == "own" && (of_others() || (ranges && lines_of_others())) { put = 1 }
+    END {
+      for (k = 1; k <= NR; ++k) {
+        $0 = text[k]
+        if (/^  look at: / && sure == "sure" && of_others()) continue
+        if (/^  (look at: |the (field|residual) is |it (ended|stopped) |A look at )|^[0-9].*: right, but / && !put) {
+          print where
+          put = 1
+          sub(/if that is right: /, "")
+        }
+        print
+      }
+      if (!put) print where
+    }' <<<"$said")
 }
 
 # which_function: adds to $said, the validator's words, where the mistake is, if that can be found out, and sets where.
 which_function() {
-  local line=${said%%$'\n'*}
+  local line=${said%%$'\n'*} mistake
+  # These say what is too small for the kernel. It is right; but one that needs less makes the program right as well.
+  mistake=$(cut -s -f 2 "$scratch/verdict")
+  case $mistake in
+    too_little_dynamic_shared_memory | too_few_bytes_are_allocated | index_outside_of_partial_sums | \
+      block_of_another_shape | impossible_launch) return 0 ;;
+  esac
   local -a command=("$build_dir/bin/validate" --time-limit 20)
   # As in the run that went wrong. One with options of its own is among those that are tried anyway.
   if [[ $line == *\ --* ]]; then

@@ -40,7 +40,14 @@ expect "^  where: after line $before, in jacobi_sweep_kernel. $right" "no barrie
 given 04 's/(void jacobi_sweep_kernel)\(float\* __restrict__ f_new/\1(int unused, float* __restrict__ f_new/
   s/(<<<grid, block>>>)\(f_new/\1(0, f_new/; s/j - 1, n\)\]/j - 2, n)]/; /^void copy_field/,/^}/s/j < n/n > j/'
 check 04
-expect "^  where: in jacobi_sweep_kernel or jacobi_sweep. $right" "another parameter"
+expect "^  where: in jacobi_sweep_kernel or jacobi_sweep, or in what it needs from$" "another parameter"
+
+# A kernel that is right, and given too little. With the solution's the program would be right as well.
+given 09 's/^( *)__shared__ float (tile)\[kTileY\]\[kTileX\];/\1extern __shared__ float all[];\n\1float (*\2)[kTileX] = reinterpret_cast<float (*)[kTileX]>(all);/
+  s/<<<grid, block>>>/<<<grid, block, kTileX * kTileY>>>/'
+check 09
+expect "the third value in <<<grid, block, bytes>>>" "too little shared memory"
+expect_no "^  where: " "too little shared memory"
 
 # Two that do not fit each other: which of them is wrong cannot be said.
 given 04 's/dim3 block\(.*\);/dim3 block(16, 16);/; s/dim3 grid\(.*\);/dim3 grid((n + 15) \/ 16, (n + 15) \/ 16);/
@@ -58,7 +65,7 @@ expect_no "^  where: " "two mistakes"
 given 06 's/return std::size_t\(j\) \* n \+ i/return std::size_t(i) * n + j + 0/'
 check 06
 expect "Goal MISSED" "rows and columns exchanged"
-expect "^  where: line $(line_of 'size_t(i) \* n'), in idx. $right there, your program reaches" "rows and columns exchanged"
+expect "^  where: in idx \(line $(line_of 'size_t(i) \* n')\), or in what it needs from elsewhere" "rows and columns exchanged"
 
 # What is said of other functions is left out.
 given 14 's/min\(y_end, n\) - 1;/min(y_end, slab.end) - 1;/'

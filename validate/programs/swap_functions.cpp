@@ -34,8 +34,12 @@ constexpr const char* kHelp =
     "  --within FUNCTION    only lines of this function, a few at a time\n"
     "  --names              only print the names of all functions of MINE\n"
     "  --help               print this\n\n"
-    "It prints a line for each variant: its name, a tab, and what was taken from the\n"
-    "solution.\n";
+    "It prints a line for each variant: its name, a tab, what was replaced, a tab, and\n"
+    "`alike`, if that differs in little from the solution, or `own`. What is the learner's\n"
+    "own may be right, and call for something that is wrong elsewhere.\n";
+
+/// What a learner finds at a glance.
+constexpr int kFewLines = 6;
 
 /// Lines first to last, from 1, that others take the place of. last = first - 1: none.
 struct Lines {
@@ -49,6 +53,7 @@ struct Swap {
 struct Variant {
   std::string name, words;
   std::vector<Swap> swaps;  ///< in order
+  bool alike = false;       ///< both sides differ in little
 };
 
 struct Source {
@@ -166,6 +171,94 @@ bool take(const Source& mine, const Source& theirs, const std::string& name,
   return true;
 }
 
+/// Lines as diff pairs them: for each line of `a` the number of its counterpart in `b`, from 0; -1:
+/// it has none.
+std::vector<int> pairs_of(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  // common[x][y]: the length of the longest sequence that a from x on and b from y on share.
+  std::vector<std::vector<int>> common(a.size() + 1, std::vector<int>(b.size() + 1));
+  for (std::size_t x = a.size(); x-- > 0;) {
+    for (std::size_t y = b.size(); y-- > 0;) {
+      common[x][y] =
+          a[x] == b[y] ? common[x + 1][y + 1] + 1 : std::max(common[x + 1][y], common[x][y + 1]);
+    }
+  }
+  std::vector<int> pairs(a.size(), -1);
+  for (std::size_t x = 0, y = 0; x < a.size() && y < b.size();) {
+    if (a[x] == b[y]) {
+      pairs[x++] = static_cast<int>(y++);
+    } else {
+      ++(common[x + 1][y] >= common[x][y + 1] ? x : y);
+    }
+  }
+  return pairs;
+}
+
+/// A function's lines without comments and white space.
+std::vector<std::string> code_lines(const Source& source, const Function& function) {
+  std::vector<std::string> lines;
+  for (int line = function.first_line; line <= function.last_line; ++line) {
+    lines.push_back(code_at(source.text, line));
+  }
+  return lines;
+}
+
+/// Whether most lines of a function are those of another one.
+bool alike(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  const std::vector<int> pairs = pairs_of(a, b);
+  int same = 0, all = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (a[k].size() <= 1) continue;  // a bracket
+    ++all;
+    same += pairs[k] >= 0;
+  }
+  return 2 * same >= all;
+}
+
+/// One for each group of lines that differ within the function, as diff would show them.
+std::vector<Variant> of_lines(const Source& mine, const Source& theirs, const std::string& name) {
+  const Function* function = named(mine, name);
+  const Function* other = named(theirs, name);
+  if (!function || !other) return {};
+  std::vector<int> pairs = pairs_of(code_lines(mine, *function), code_lines(theirs, *other));
+  pairs.push_back(other->last_line + 1 - other->first_line);
+  std::vector<Variant> variants;
+  int x_begin = 0, y_begin = 0;
+  for (int x = 0; x < static_cast<int>(pairs.size()); ++x) {
+    if (pairs[x] < 0) continue;
+    if (x > x_begin || pairs[x] > y_begin) {
+      const int first = function->first_line, others = other->first_line;
+      const Lines swapped{first + x_begin, first + x - 1};
+      variants.push_back({validate::format("lines_%d", swapped.first),
+                          lines_in_words(swapped),
+                          {{swapped, {others + y_begin, others + pairs[x] - 1}}},
+                          x - x_begin <= kFewLines});
+    }
+    x_begin = x + 1;
+    y_begin = pairs[x] + 1;
+  }
+  return variants;
+}
+
+/// The learner's functions that the solution has not, and that functions in `taken` call.
+std::vector<std::string> only_called(const Source& mine, const Source& theirs,
+                                     std::vector<std::string> taken) {
+  std::vector<std::string> called;
+  for (std::size_t k = 0; k < taken.size(); ++k) {
+    const Function* caller = named(mine, taken[k]);
+    if (!caller) continue;
+    const std::set<std::string> names = validate::names_in(text_of(mine, *caller));
+    for (const Function& function : mine.functions) {
+      if (function.name.empty() || names.count(function.name) == 0 ||
+          named(theirs, function.name) || std::count(taken.begin(), taken.end(), function.name)) {
+        continue;
+      }
+      taken.push_back(function.name);
+      called.push_back(function.name);
+    }
+  }
+  return called;
+}
+
 /// The learner's functions that are others in the solution.
 std::vector<std::string> names_of_others(const Source& mine, const Source& theirs) {
   std::vector<std::string> names;
@@ -194,7 +287,8 @@ std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
         (names.size() > 1 && std::all_of(names.begin(), names.end(), is_taken))) {
       continue;
     }
-    Variant variant{"with_" + name, "", {}};
+    Variant variant{"with_" + name, "", {}, false};
+    std::vector<std::string> concerned;
     const std::vector<Lines> added = missing(mine, theirs, taken);
     auto next = added.begin();
     for (const Function& swapped : mine.functions) {
@@ -204,61 +298,16 @@ std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
         variant.swaps.push_back({{swapped.first_line, swapped.first_line - 1}, *next});
       }
       variant.swaps.push_back({lines_of(swapped), its_own});
-      variant.words += (variant.words.empty() ? "" : " or ") + swapped.name;
+      concerned.push_back(swapped.name);
     }
-    if (taken.size() == 1) {
-      variant.words += " (" + lines_in_words(lines_of(*named(mine, name))) + ")";
-    } else if (variant.words == name) {
-      variant.words += " and what it calls";
+    for (const std::string& called : only_called(mine, theirs, taken)) concerned.push_back(called);
+    variant.words = validate::join(concerned, "or");
+    if (taken.size() == 1 && concerned.size() == 1) {
+      const Function& own = *named(mine, name);
+      variant.words += " (" + lines_in_words(lines_of(own)) + ")";
+      variant.alike = alike(code_lines(mine, own), code_lines(theirs, *named(theirs, name)));
     }
     variants.push_back(variant);
-  }
-  return variants;
-}
-
-/// One for each group of lines that differ within the function, as diff would show them.
-std::vector<Variant> of_lines(const Source& mine, const Source& theirs, const std::string& name) {
-  const Function* function = named(mine, name);
-  const Function* other = named(theirs, name);
-  if (!function || !other) return {};
-  std::vector<std::string> a, b;
-  for (int line = function->first_line; line <= function->last_line; ++line) {
-    a.push_back(code_at(mine.text, line));
-  }
-  for (int line = other->first_line; line <= other->last_line; ++line) {
-    b.push_back(code_at(theirs.text, line));
-  }
-  // common[x][y]: the length of the longest sequence that a from x on and b from y on share.
-  std::vector<std::vector<int>> common(a.size() + 1, std::vector<int>(b.size() + 1));
-  for (std::size_t x = a.size(); x-- > 0;) {
-    for (std::size_t y = b.size(); y-- > 0;) {
-      common[x][y] =
-          a[x] == b[y] ? common[x + 1][y + 1] + 1 : std::max(common[x + 1][y], common[x][y + 1]);
-    }
-  }
-  std::vector<Variant> variants;
-  std::size_t x = 0, y = 0;
-  while (x < a.size() || y < b.size()) {
-    if (x < a.size() && y < b.size() && a[x] == b[y]) {
-      ++x, ++y;
-      continue;
-    }
-    const std::size_t x_begin = x, y_begin = y;
-    while ((x < a.size() || y < b.size()) && !(x < a.size() && y < b.size() && a[x] == b[y])) {
-      if (y == b.size() || (x < a.size() && common[x + 1][y] >= common[x][y + 1])) {
-        ++x;
-      } else {
-        ++y;
-      }
-    }
-    const auto lines = [](const Function& of, std::size_t begin, std::size_t end) {
-      return Lines{of.first_line + static_cast<int>(begin),
-                   of.first_line + static_cast<int>(end) - 1};
-    };
-    const Lines swapped = lines(*function, x_begin, x);
-    variants.push_back({validate::format("lines_%d", swapped.first),
-                        lines_in_words(swapped),
-                        {{swapped, lines(*other, y_begin, y)}}});
   }
   return variants;
 }
@@ -304,7 +353,8 @@ int main(int argc, char** argv) {
   for (const Variant& variant :
        within.empty() ? of_functions(mine, theirs) : of_lines(mine, theirs, within)) {
     write(folder, name, variant, mine, theirs);
-    std::printf("%s\t%s\n", variant.name.c_str(), variant.words.c_str());
+    std::printf("%s\t%s\t%s\n", variant.name.c_str(), variant.words.c_str(),
+                variant.alike ? "alike" : "own");
   }
   return 0;
 }
