@@ -56,7 +56,7 @@ function(lab_add_step kind step)
   endif()
   if(NOT needs STREQUAL "cpu")
     lab_add_step_on_cpu(${target} ${step} ${source} ${stamp} ${target}_content)
-    if(kind STREQUAL "exercise" AND NOT step MATCHES "^clinic/")
+    if(kind STREQUAL "exercise" AND TARGET solution_${step}_cpu AND NOT step MATCHES "^clinic/")
       # Variants of the learner's program, which scripts/lib/which_function.sh writes.
       lab_add_step_on_cpu(swapped_${step} ${step} ${CMAKE_BINARY_DIR}/content/swapped_${step}_${LAB_STEP_${step}_SOURCE})
     endif()

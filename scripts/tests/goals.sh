@@ -158,6 +158,7 @@ run "$goals" --name 06_coalesced --watched "$temp/made" "$temp/made"
 expect 'look at idx' "both kernels"
 
 # A copy whose threads write each point 33 times (a grid-stride loop with a block's stride).
+# shellcheck disable=SC2016  # for the shell that runs it
 made 'while [ "$1" != --iterations ]; do shift; done' \
   "printf '$temp/source/two.cu\\t9\\t1\\t1\\tglobal\\tstore\\t4\\t2048\\t%d\\t8192\\t0\\t0\\t1\\t1\\n' \$((34 * 16384 * \$2)) >\"\$LAB_CPU_COUNTS\""
 run "$goals" --name 05_copy_kernel --watched "$temp/made" "$temp/made"
