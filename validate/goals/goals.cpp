@@ -94,7 +94,8 @@ const std::vector<Goal>& goals() {
        "NCCL's blocks start only on free multiprocessors: launch the rest with fewer blocks than "
        "fit, and the ends first, in a stream with high priority. make nsys STEP=15 draws it."},
       {15, "when the host waits for a pass, the next one is already queued", host_waits_late,
-       "Queue the next sweeps first; then wait for the residual of the previous ones."},
+       "Queue the next sweeps first; then wait for the residual of the previous ones, by an event "
+       "of their own: one that the next sweeps record anew waits for those."},
       {15, "R GPUs are 0.85 R times as fast as one", scales,
        "What is exposed? make nsys STEP=15 shows the exchange, and what the GPU does meanwhile."},
       {16, "a cycle leaves at most 0.3 of the error, whatever n", little_error_left,

@@ -39,7 +39,7 @@ constexpr const char* kHelp =
     "own may be right, and call for something that is wrong elsewhere.\n";
 
 /// What a learner finds at a glance.
-constexpr int kFewLines = 6;
+constexpr int kFewLines = 6, kFewFunctions = 2;
 
 /// Lines first to last, from 1, that others take the place of. last = first - 1: none.
 struct Lines {
@@ -272,8 +272,8 @@ std::vector<std::string> names_of_others(const Source& mine, const Source& their
   return names;
 }
 
-/// One for each function that is another one in the solution. If all of these have to be taken at
-/// once, that tells nothing.
+/// One for each function that is another one in the solution. If many of these, or all, have to be
+/// taken at once, that tells nothing.
 std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
   std::vector<Variant> variants;
   std::set<std::set<std::string>> known;
@@ -283,8 +283,10 @@ std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
     const auto is_taken = [&](const std::string& other) {
       return std::count(taken.begin(), taken.end(), other) > 0;
     };
-    if (!take(mine, theirs, name, &taken) || !known.insert({taken.begin(), taken.end()}).second ||
-        (names.size() > 1 && std::all_of(names.begin(), names.end(), is_taken))) {
+    const bool fits = take(mine, theirs, name, &taken);
+    const auto count = std::count_if(names.begin(), names.end(), is_taken);
+    if (!fits || count > kFewFunctions || (count > 1 && count == static_cast<int>(names.size())) ||
+        !known.insert({taken.begin(), taken.end()}).second) {
       continue;
     }
     Variant variant{"with_" + name, "", {}, false};

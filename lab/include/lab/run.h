@@ -58,6 +58,8 @@ class Run {
   /// asked for from the first to the last, and only if something is to be done with them.
   int finish(const FetchRows& fetch);
 
+  int n() const { return options_.n; }  ///< points per side
+
  private:
   void print_progress(int before, int iteration, double residual);
   void clear_progress();

@@ -39,6 +39,7 @@ int send_rows(int n, const FetchRows& fetch) {
 }  // namespace
 
 int Ranks::finish(Run& run, int begin, int end, const FetchRows& fetch) {
+  const int n = run.n();
   struct Rows {
     int begin, end;
   } own{begin, end};
@@ -47,8 +48,6 @@ int Ranks::finish(Run& run, int begin, int end, const FetchRows& fetch) {
   MPI_CHECK(
       MPI_Iallgather(&own, 2, MPI_INT, rows_of.data(), 2, MPI_INT, MPI_COMM_WORLD, &gather[0]));
   await(&gather, "the other ranks: not all have reached the end of the run", "waits_sum");
-  int n = 0;
-  for (const Rows& rows : rows_of) n = std::max(n, rows.end);
   if (self.rank > 0) return send_rows(n, fetch);
 
   const int code = run.finish([&](float* to, int j, int count) {

@@ -47,11 +47,11 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// As much address space as the memory itself, so that an index some rows too high does not land in
-/// the memory next door.
+/// Eight times the address space of the memory itself: an index some rows too high does not land in
+/// the memory next door, nor does a pointer that was moved back by the rows of other ranks.
 std::size_t choose_guard(std::size_t data_bytes) {
   if (address_space_is_limited()) return kPage;
-  return std::clamp(data_bytes, std::size_t{64} << 10, std::size_t{1} << 30);
+  return std::clamp(8 * data_bytes, std::size_t{64} << 10, std::size_t{4} << 30);
 }
 
 /// Whether `p` is a null pointer, or one with an index.

@@ -205,7 +205,8 @@ const Family kHistoryMistakes = {
      "{?checks|with --check-every 1 }the field is the previous iteration's",
      {"run.finish in main: it must get the field that the last sweep wrote; and whether the new field becomes the "
       "old one before the next sweep",
-      "{?graph|whether each sweep that main counts is launched: a capture performs none}"}},
+      "{?graph|whether each sweep that main counts is launched: a capture performs none; and whether each graph begins "
+      "with the field that the one before it leaves: with an odd number of sweeps the fields change roles}"}},
     {"pointers_do_not_follow", Strength::kHistory, kAnyProgram, of_field<history<even_sweeps>>,
      "after an even number of sweeps the field is right, after an odd number it is the previous sweep's: the sweeps "
      "exchange the roles of the fields, but main's pointers do not follow; or the result is copied from a pointer that "

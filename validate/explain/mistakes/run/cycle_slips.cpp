@@ -54,7 +54,8 @@ Slip row(const char* cause, const char* where, void (*make)(Slip*)) {
 // clang-format off
 const char* const kSecondSweep =
     "the second sweep: a point moves 0.56 times the way from its own e to (the four e around it + r) / 4; and each of "
-    "these e is the first sweep's, omega / 4 * r, plus the coarse e, interpolated there";
+    "these e is the first sweep's, omega / 4 * r, plus the coarse e, interpolated there. Its result is what is added "
+    "to u (pointers that are exchanged in a copy of a Level are exchanged in that copy alone)";
 
 const char* const kPlace =
     "where point i lies on the coarser level: at i * (m - 1) / (n - 1), in double, and not at i / 2; so up to 4 x 4 "

@@ -54,18 +54,19 @@ const Family kCycleMistakes = {
       "the factors 1.39 and 0.56 they multiply a wave by (1 - 1.39 lambda) (1 - 0.56 lambda), which is "
       "1 - 1.95 lambda + 0.78 lambda^2}}",
       "{?!as_meant|{?!grows|the second sweep: it begins with what the first one gives, at the point and at its four "
-      "neighbours, and has the same r in it; what both give together is added to u}}"}},
+      "neighbours, and has the same r in it; what both give together is added to u; once stage 5 is done: whether the "
+      "way up reaches level 0}}"}},
     {"no_coarse_correction", Strength::kShape, kAnyProgram, nullptr,
      "the smooth part of the error stays: hardly anything that the coarser levels find reaches the field",
      {"the weights that make the coarse defect: those of one coarse point sum up to "
       "(coarse distance / fine distance)^2, 4 for odd n, because a defect has the square of the distance in it. If "
       "they sum up to 1, each level's correction is a quarter of what it should be",
       "where point i lies on the coarser level: at i * (m - 1) / (n - 1), which is about i / 2, and not 2 * i",
-      "whether the coarse correction is interpolated and added to u (not subtracted, nor put in its place), before the "
-      "last sweep",
+      "whether the coarse correction is interpolated and added to e, before the last sweep (not subtracted, nor put in "
+      "its place), and whether e as it is, not a part of it, is added to u",
       "whether each kernel reaches all points of the level that it writes (its launch grid, and the threads of one "
       "block that deals with a whole level); and whether a level's defect is set in every cycle, before that "
-      "level is solved",
+      "level is solved (a weight that is a quotient of two ints is 0)",
       "the levels that each launch in the loops is given: r of level k + 1 is made of that of level k, and e of level "
       "k is corrected by that of level k + 1"}},
     {"coarse_correction_scaled", Strength::kShape, kAnyProgram, nullptr,

@@ -358,7 +358,8 @@ const Family kFindingMistakes = {
       "{?launch|the launch of {kernel} (how many blocks, which come first between <<< and >>>, and how many "
       "threads){?allocated|, and the bytes that line {allocated} allocates: {?slabs|held_end - held_begin rows, as "
       "many as the rank holds|n * n floats}, and a row's padding if it has one}}",
-      "{?slabs|where a row is stored: row j of the field is row j - held_begin of what the rank holds}",
+      "{?slabs|{?lane|which rows are stored: those that the rank computes, from begin to end - 1; and }where a row is "
+      "stored: row j of the field is row j - held_begin of what the rank holds}",
       "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},
     {"tile_entry_is_not_loaded", kHarmless, kAnyProgram, finding,
@@ -430,10 +431,13 @@ const Family kFindingMistakes = {
      {"__threadfence() between what a block writes and the atomic by which the other blocks learn of it"}},
     {"race_of_a_sweep_in_place", kHarmless, kAnyProgram, finding,
      "a race: a thread reads what a neighbour writes in the same sweep, in {?array|{array}|global memory}, at {lines}",
-     {"which level's field is read there: the coarse correction is that of the coarser level",
+     {"{?adds|whether several threads add to one place: that takes an atomicAdd, or each place has one thread that "
+      "gathers all its shares}",
+      "{?!adds|which level's field is read there: the coarse correction is that of the coarser level}",
       "whether two threads have the same point: where a thread's first row is, if it has several",
-      "{lines}: a thread that reads what its neighbours write in the same sweep is not helped by a barrier, which "
-      "orders the threads of one block; a second array is a help, or points of two colours, one after the other"}},
+      "{?!adds|{lines}: a thread that reads what its neighbours write in the same sweep is not helped by a barrier, "
+      "which orders the threads of one block; a second array is a help, or points of two colours, one after the "
+      "other}"}},
     {"race_between_levels", kHarmless, kAnyProgram, finding,
      "a race: one thread writes what another one reads, in {?array|{array}|global memory}, at {lines}, and nothing "
      "says which of them comes first",

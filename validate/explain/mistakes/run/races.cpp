@@ -89,6 +89,7 @@ Answer global_race(const Found& found) {
                                                                         : "race_between_levels")
       .with("one_block", one_block)
       .with("one_line", one_line)
+      .with("adds", one_line && adds != std::string::npos)
       .with("whole_grid", says(code_only(found.source), "cooperative_groups"))
       .with("line", report.line)
       .with("lines", both_lines(report))
