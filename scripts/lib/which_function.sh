@@ -5,6 +5,18 @@
 
 source "$lab_root/scripts/lib/variants.sh"
 
+# find_solution: the path of the step's solution; in a handout that of the exercise that begins with it. Nothing if there
+# is neither.
+find_solution() {
+  local next source
+  if [[ -f solutions/$step/$step_source ]]; then
+    echo "solutions/$step/$step_source"
+  elif IFS=$'\t' read -r next source _ < <(awk -F '\t' -v step="$step" '$7 == step' "$steps_file") &&
+    [[ -f .start/$next/$source ]]; then
+    echo ".start/$next/$source"
+  fi
+}
+
 # build_swapped FOLDER VARIANT NAME...: makes FOLDER/program of these variants; VARIANT: "", or _watched if every access is
 # looked at. In one go, for `locked`.
 build_swapped() {
@@ -55,7 +67,7 @@ where_it_is() {
   local functions=$scratch/functions$1 lines=$scratch/lines$1 swaps=$build_dir/bin/swap_functions found name words sure=own
   rm -rf "$functions" "$lines"
   mkdir "$functions" "$lines"
-  "$swaps" --solution "solutions/$step/$step_source" --into "$functions" "$source_file" >"$functions/names" || return 2
+  "$swaps" --solution "$solution" --into "$functions" "$source_file" >"$functions/names" || return 2
   [[ -s $functions/names ]] || return 2
   found=$(repaired_by "$functions" "$@") || return
   [[ -n $found ]] || return 2
@@ -63,7 +75,7 @@ where_it_is() {
   name=${name#with_}
   if ! grep -q $'\town$' <<<"$found"; then sure=sure; fi
   if [[ $sure == sure && $words != *$'\n'* ]] &&
-    "$swaps" --solution "solutions/$step/$step_source" --into "$lines" --within "$name" "$source_file" >"$lines/names" &&
+    "$swaps" --solution "$solution" --into "$lines" --within "$name" "$source_file" >"$lines/names" &&
     found=$(repaired_by "$lines" "$@" | grep $'\talike$' | cut -f 2) && [[ -n $found ]]; then
     printf '%s\t%s, in %s\tsure\n' "$words" "${found//$'\n'/, or }" "$name"
   else

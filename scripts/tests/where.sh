@@ -77,8 +77,17 @@ else
   expect_no "look at: exchange_halos" "a march that ends too early"
 fi
 
+# Without solutions there is the exercise of the step that begins with this one's; or there is none.
 given 04 's/f_old\[idx\(i, j - 1, n\)\]/f_old[idx(i, j - 2, n)]/'
+rm -rf "$lab/.start"
+mkdir "$lab/.start"
+(cd "$lab" && tar -cf - exercises/0*/jacobi.* | tar -C .start --strip-components=1 -xf -)
+cp "${file/exercises/solutions}" "$lab/.start/04_jacobi_kernel/"
+(cd "$lab/.start" && sha256sum ./*/* | sed 's#  ./#  .start/#' >SHA256SUMS)
 rm -r "$lab/solutions"
+check 04
+expect "^  where: line $(line_of 'j - 2'), in jacobi_sweep_kernel. $right" "in a handout"
+rm -r "$lab/.start/05_"*
 check 04
 expect "^04_.*: wrong" "without solutions"
 expect_no "^  where: " "without solutions"

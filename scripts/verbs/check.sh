@@ -268,9 +268,9 @@ if ((status == 0)) && [[ -n $asked ]]; then
     status=0
   fi
 fi
-can_swap=0 where="" # functions of the solution into the exercise
-if [[ $which == exercise && -f solutions/$step/$step_source ]] && have_target "swapped_${step}_cpu"; then can_swap=1; fi
-if ((can_swap)) && { ((status == 1)) || [[ $said == *$'\n  diagnosis: '* ]]; }; then
+solution="" where=""
+if [[ $which == exercise && $step_needs != cpu ]]; then solution=$(find_solution); fi
+if [[ -n $solution ]] && { ((status == 1)) || [[ $said == *$'\n  diagnosis: '* ]]; }; then
   which_function
   doing
 fi
@@ -298,7 +298,7 @@ else
   "${goals[@]}" >"$scratch/goals" || status=$?
 fi
 said=$(<"$scratch/goals")
-if ((status == 1 && can_swap)) && ! grep -q "TODO($step_number)" "$source_file" && [[ $where == "" ]]; then
+if ((status == 1)) && [[ -n $solution ]] && ! grep -q "TODO($step_number)" "$source_file" && [[ $where == "" ]]; then
   which_function_misses
 fi
 doing
