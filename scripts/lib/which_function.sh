@@ -139,18 +139,19 @@ find_where() {
 # which_function: adds to $said, the validator's words, where the mistake is, if that can be found out, and sets where.
 which_function() {
   local line=${said%%$'\n'*} mistake
+  local -a command=("$build_dir/bin/validate" --time-limit 20)
   # These say what is too small for the kernel. It is right; but one that needs less makes the program right as well.
   mistake=$(cut -s -f 2 "$scratch/verdict")
   case $mistake in
     too_little_dynamic_shared_memory | too_few_bytes_are_allocated | index_outside_of_partial_sums | \
       block_of_another_shape | impossible_launch) return 0 ;;
   esac
-  local -a command=("$build_dir/bin/validate" --time-limit 20)
   # As in the run that went wrong. One with options of its own is among those that are tried anyway.
   if [[ $line == *\ --* ]]; then
     :
   elif [[ $line =~ ([a-z]+),\ n\ =\ ([0-9]+),\ ([0-9]+)\ (iteration|cycle) ]]; then
     command+=(--problem "${BASH_REMATCH[1]}" --n "${BASH_REMATCH[2]}" --iterations "${BASH_REMATCH[3]}")
+    ((BASH_REMATCH[2] <= 4096)) || return 0 # a GPU's; here it would take too long
     if ((BASH_REMATCH[2] < 1000 && !step_ranks)); then command+=(--every-order); fi
   elif [[ $said =~ of\ the\ error\ at\ n\ =\ ([0-9]+) ]]; then
     command+=(--problem probe --n "${BASH_REMATCH[1]}" --every-order)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the learner's exercise and says how it stands: unchanged, wrong (and why), right but not at its
+# Builds the learner's exercise and says how it stands: unchanged, wrong (why, and in which lines), right but not at its
 # goal, done, or done as far as this machine can tell. `make check STEP=NN` calls it.
 #
 #   STEP=NN                    the step
