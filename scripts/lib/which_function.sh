@@ -62,7 +62,7 @@ repaired_by() {
 
 # where_it_is VARIANT COMMAND...: prints in which function, and in which of its lines, if COMMAND can tell: the functions, a
 # tab, words, a tab, and `sure`; or `own`, if the learner's way differs much from the solution's, so that the mistake may as
-# well be in what was made for that function.
+# well be in what was made for that function; or `constant`.
 where_it_is() {
   local functions=$scratch/functions$1 lines=$scratch/lines$1 swaps=$build_dir/bin/swap_functions found name words sure=own
   rm -rf "$functions" "$lines"
@@ -73,7 +73,8 @@ where_it_is() {
   [[ -n $found ]] || return 2
   name=${found%%$'\t'*} words=$(cut -f 2 <<<"$found")
   name=${name#with_}
-  if ! grep -q $'\town$' <<<"$found"; then sure=sure; fi
+  if grep -q $'\tconstant$' <<<"$found"; then sure=constant; fi
+  if ! grep -qE $'\t(own|constant)$' <<<"$found"; then sure=sure; fi
   if [[ $sure == sure && $words != *$'\n'* ]] &&
     "$swaps" --solution "$solution" --into "$lines" --within "$name" "$source_file" >"$lines/names" &&
     found=$(repaired_by "$lines" "$@" | grep $'\talike$' | cut -f 2) && [[ -n $found ]]; then
@@ -86,7 +87,7 @@ where_it_is() {
 # find_where WORDS COMMAND...: adds to $said where it is, if COMMAND can tell, and sets where. With the solution's code the
 # program WORDS. What is said there of other functions is left out; if the place is not sure, what is said of them counts.
 find_where() {
-  local words=$1 found="" status=0 others sure
+  local words=$1 found="" status=0 others own line sure
   shift
   doing "looking in which function it is"
   is_built swap_functions || return 0
@@ -95,9 +96,15 @@ find_where() {
   if ((status == 1)); then found=$(where_it_is _watched "$@") || return 0; fi
   [[ -n $found ]] || return 0
   where=$(cut -f 2 <<<"$found") sure=$(cut -f 3 <<<"$found")
+  own=${found%%$'\t'*}
+  if [[ $sure == constant ]]; then where+=", or in what uses it"; fi
   if [[ $sure == own ]]; then where+=", or in what it needs from elsewhere (a launch, memory, a constant)"; fi
+  # What these lines call is no other function.
+  while IFS= read -r line; do
+    own+=" "$(sed -n "${line// to /,}p" "$source_file")
+  done < <(grep -oE 'lines? [0-9]+( to [0-9]+)?' <<<"$where" | sed 's/lines* //')
   others=$("$build_dir/bin/swap_functions" --names "$source_file" |
-    grep -vxFf <(grep -oE '[A-Za-z0-9_]+' <<<"${found%%$'\t'*}") | tr '\n' ' ' || true)
+    grep -vxFf <(grep -oE '[A-Za-z0-9_]+' <<<"$own") | tr '\n' ' ' || true)
   said=$(awk -v where="  where: $where. With the solution's code there, your program $words." -v others="$others" \
     -v sure="$sure" -v lines="$(grep -oE 'lines? [0-9]+( to [0-9]+)?' <<<"${found%%$'\t'*}" | tr -dc '0-9 ')" '
     BEGIN {

@@ -49,6 +49,17 @@ check 09
 expect "the third value in <<<grid, block, bytes>>>" "too little shared memory"
 expect_no "^  where: " "too little shared memory"
 
+# A constant.
+given 09 's/^(constexpr int kTileX = kBlockX \+) 2/\1 1/'
+check 09
+expect "^  where: in kTileX \(line $(line_of 'int kTileX')\)\. $right" "a constant"
+
+# What is said of the functions that the line calls stays.
+given 10 's/problem.initial_old\(\)/problem.initial_X()/; s/problem.initial_new\(\)/problem.initial_old()/; s/initial_X/initial_new/'
+check 10
+expect "^  where: lines $(line_of 'f_old, problem.initial_new') to $(line_of 'f_new, problem.initial_old'), in main\. " "starting values exchanged"
+expect "^  look at: the calls of initialize_field in main: f_old gets" "starting values exchanged"
+
 # Two that do not fit each other: which of them is wrong cannot be said.
 given 04 's/dim3 block\(.*\);/dim3 block(16, 16);/; s/dim3 grid\(.*\);/dim3 grid((n + 15) \/ 16, (n + 15) \/ 16);/
   s/blockIdx.x \* blockDim.x/blockIdx.x * kBlockX/; s/blockIdx.y \* blockDim.y/blockIdx.y * kBlockY/'
@@ -65,7 +76,7 @@ expect_no "^  where: " "two mistakes"
 given 06 's/return std::size_t\(j\) \* n \+ i/return std::size_t(i) * n + j + 0/'
 check 06
 expect "Goal MISSED" "rows and columns exchanged"
-expect "^  where: in idx \(line $(line_of 'size_t(i) \* n')\), or in what it needs from elsewhere" "rows and columns exchanged"
+expect "^  where: line $(line_of 'size_t(i) \* n'), in idx\. $right there, your program reaches" "rows and columns exchanged"
 
 # What is said of other functions is left out.
 given 14 's/min\(y_end, n\) - 1;/min(y_end, slab.end) - 1;/'

@@ -28,15 +28,15 @@ using validate::Function;
 
 constexpr const char* kHelp =
     "swap_functions [options] MINE: of a learner's program MINE makes variants, each with\n"
-    "one function of the solution in place of the learner's own\n\n"
+    "one function, constant or type of the solution in place of the learner's own\n\n"
     "  --solution FILE      where the functions come from\n"
     "  --into DIR           each variant becomes DIR/VARIANT/FILE, FILE as the solution's\n"
     "  --within FUNCTION    only lines of this function, a few at a time\n"
     "  --names              only print the names of all functions of MINE\n"
     "  --help               print this\n\n"
     "It prints a line for each variant: its name, a tab, what was replaced, a tab, and\n"
-    "`alike`, if that differs in little from the solution, or `own`. What is the learner's\n"
-    "own may be right, and call for something that is wrong elsewhere.\n";
+    "`alike`, if that differs in little from the solution, or `own` or `constant`: these may\n"
+    "be right, and call for something that is wrong elsewhere.\n";
 
 /// What a learner finds at a glance.
 constexpr int kFewLines = 6, kFewFunctions = 2;
@@ -53,7 +53,7 @@ struct Swap {
 struct Variant {
   std::string name, words;
   std::vector<Swap> swaps;  ///< in order
-  bool alike = false;       ///< both sides differ in little
+  const char* kind;         ///< alike, own or constant
 };
 
 struct Source {
@@ -118,24 +118,47 @@ std::string lines_in_words(Lines lines) {
   return validate::format("lines %d to %d", lines.first, lines.last);
 }
 
-/// What the learner has not: the solution's constants and types, and of its functions those that
-/// are `taken`.
-std::vector<Lines> missing(const Source& mine, const Source& theirs,
-                           const std::vector<std::string>& taken) {
-  const std::set<std::string> known = validate::names_in(mine.text);
-  std::vector<Lines> found;
-  for (int first = 1; first <= static_cast<int>(theirs.lines.size()); ++first) {
-    const std::string& line = theirs.lines[first - 1];
+/// Lines without comments and white space.
+std::string code_between(const Source& source, Lines lines) {
+  std::string code;
+  for (int line = lines.first; line <= lines.last; ++line) code += code_at(source.text, line);
+  return code;
+}
+
+/// A constant or a type.
+struct Declaration {
+  std::string name;
+  Lines lines;
+};
+
+std::vector<Declaration> declarations_in(const Source& source) {
+  std::vector<Declaration> found;
+  for (int first = 1; first <= static_cast<int>(source.lines.size()); ++first) {
+    const std::string& line = source.lines[first - 1];
     const bool type = line.rfind("struct ", 0) == 0;
     if (!type && line.rfind("constexpr ", 0) != 0) continue;
     // Its name is the last word before the value.
     std::string name = line.substr(0, line.find_first_of("={"));
     name.erase(name.find_last_not_of(' ') + 1);
     name.erase(0, name.rfind(' ') + 1);
-    if (known.count(name) > 0) continue;
     int last = first;
-    while (theirs.lines[last - 1].find(type ? "};" : ";") == std::string::npos) ++last;
-    found.push_back({first, last});
+    const auto lines = static_cast<int>(source.lines.size());
+    while (last < lines && source.lines[last - 1].find(type ? "};" : ";") == std::string::npos) {
+      ++last;
+    }
+    found.push_back({name, {first, last}});
+  }
+  return found;
+}
+
+/// What the learner has not: the solution's constants and types, and of its functions those that
+/// are `taken`.
+std::vector<Lines> missing(const Source& mine, const Source& theirs,
+                           const std::vector<std::string>& taken) {
+  const std::set<std::string> known = validate::names_in(mine.text);
+  std::vector<Lines> found;
+  for (const Declaration& declared : declarations_in(theirs)) {
+    if (known.count(declared.name) == 0) found.push_back(declared.lines);
   }
   for (const Function& function : theirs.functions) {
     if (std::count(taken.begin(), taken.end(), function.name) > 0 && !named(mine, function.name)) {
@@ -231,7 +254,7 @@ std::vector<Variant> of_lines(const Source& mine, const Source& theirs, const st
       variants.push_back({validate::format("lines_%d", swapped.first),
                           lines_in_words(swapped),
                           {{swapped, {others + y_begin, others + pairs[x] - 1}}},
-                          x - x_begin <= kFewLines});
+                          x - x_begin <= kFewLines ? "alike" : "own"});
     }
     x_begin = x + 1;
     y_begin = pairs[x] + 1;
@@ -289,7 +312,7 @@ std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
         !known.insert({taken.begin(), taken.end()}).second) {
       continue;
     }
-    Variant variant{"with_" + name, "", {}, false};
+    Variant variant{"with_" + name, "", {}, "own"};
     std::vector<std::string> concerned;
     const std::vector<Lines> added = missing(mine, theirs, taken);
     auto next = added.begin();
@@ -307,9 +330,30 @@ std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
     if (taken.size() == 1 && concerned.size() == 1) {
       const Function& own = *named(mine, name);
       variant.words += " (" + lines_in_words(lines_of(own)) + ")";
-      variant.alike = alike(code_lines(mine, own), code_lines(theirs, *named(theirs, name)));
+      if (names.size() == 1 ||
+          alike(code_lines(mine, own), code_lines(theirs, *named(theirs, name)))) {
+        variant.kind = "alike";
+      }
     }
     variants.push_back(variant);
+  }
+  return variants;
+}
+
+/// One for each constant or type that is another one in the solution.
+std::vector<Variant> of_declarations(const Source& mine, const Source& theirs) {
+  const bool alone = names_of_others(mine, theirs).empty();
+  std::vector<Variant> variants;
+  for (const Declaration& own : declarations_in(mine)) {
+    for (const Declaration& other : declarations_in(theirs)) {
+      if (own.name != other.name ||
+          code_between(mine, own.lines) == code_between(theirs, other.lines))
+        continue;
+      variants.push_back({"with_" + own.name,
+                          own.name + " (" + lines_in_words(own.lines) + ")",
+                          {{own.lines, other.lines}},
+                          alone ? "alike" : "constant"});
+    }
   }
   return variants;
 }
@@ -352,11 +396,16 @@ int main(int argc, char** argv) {
   }
   const Source theirs = read_source(solution);
   const std::string name = solution.substr(solution.rfind('/') + 1);
-  for (const Variant& variant :
-       within.empty() ? of_functions(mine, theirs) : of_lines(mine, theirs, within)) {
+  std::vector<Variant> variants;
+  if (within.empty()) {
+    variants = of_functions(mine, theirs);
+    for (const Variant& variant : of_declarations(mine, theirs)) variants.push_back(variant);
+  } else {
+    variants = of_lines(mine, theirs, within);
+  }
+  for (const Variant& variant : variants) {
     write(folder, name, variant, mine, theirs);
-    std::printf("%s\t%s\t%s\n", variant.name.c_str(), variant.words.c_str(),
-                variant.alike ? "alike" : "own");
+    std::printf("%s\t%s\t%s\n", variant.name.c_str(), variant.words.c_str(), variant.kind);
   }
   return 0;
 }

@@ -262,6 +262,14 @@ TEST(FindingTest, a_kernel_may_have_launch_bounds) {
             "jacobi_pass_kernel");
 }
 
+TEST(FindingTest, parts_of_a_sum_that_no_thread_writes) {
+  const Report unwritten =
+      report("unwritten", 12, "access=reads|flags=shared|array=part[1]|thread=0,0,0");
+  const std::string said = said_of(unwritten, std::string(kSource) + "double part[8];\n", 12);
+  EXPECT_SAYS("of each warp lane 0", said);
+  EXPECT_EQ(said.find("tile"), std::string::npos) << said;
+}
+
 TEST(FindingTest, a_tile_that_is_not_loaded) {
   const Report unwritten =
       report("unwritten", 12, "access=reads|flags=shared|array=tile[0][32]|thread=31,0,0");

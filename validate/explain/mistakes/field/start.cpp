@@ -140,7 +140,7 @@ const Family kStartMistakes = {
      {"initialize_field: each point (i, j) gets start(i, j), once, i and j from 0 to n - 1{?slabs|, where j is the "
       "whole field's row, and not the rank's own}; and whether something changes the values before the first sweep",
       "{starts_in_main}",
-      "idx: each point has a place of its own in memory"}},
+      "{?!swaps|idx: each point has a place of its own in memory}"}},
 };
 // clang-format on
 

@@ -84,6 +84,7 @@ Answer unwritten(const Found& found) {
     const std::string code = code_only(found.source);
     return found.answer("tile_entry_is_not_loaded")
         .with("entry", what)
+        .with("parts", says(code, "double" + what.substr(0, what.find('[')) + "["))
         .with("async",
               says(code, "_memcpy_async") && (found.words.has(kRing) || !says(code, "_wait")));
   }
@@ -367,12 +368,13 @@ const Family kFindingMistakes = {
      "another place}|no thread has loaded it}",
      {"{?async|{?ring|{rows_arrive}; and the place where a row is loaded: the one of the row that was used last|what "
       "waits for the copies before the tile is read: __pipeline_commit(), __pipeline_wait_prior(0), and "
-      "then __syncthreads()}|{tile_loads}}",
-      "{?!async|which point of the grid an entry is loaded from: blockIdx times the number of points that a block has "
-      "(without the halo), plus the entry's own column or row, less 1; and the `if` there, which leaves out only "
-      "points beyond the grid}",
+      "then __syncthreads()}|{?parts|which threads write the parts, and how many there are: of each warp lane 0 "
+      "(lane = threadIdx.x % 32), each in the place of its warp; and how many the reduction reads|{tile_loads}}}",
+      "{?!async|{?!parts|which point of the grid an entry is loaded from: blockIdx times the number of points that a "
+      "block has (without the halo), plus the entry's own column or row, less 1; and the `if` there, which leaves out "
+      "only points beyond the grid}}",
       "{?!async|the index at line {line}: whether {entry} is the entry that is meant there; and the `if` "
-      "around it: only threads that have a point (in a sweep, of the interior: 1 to n - 2)}"}},
+      "around it{?!parts|: only threads that have a point (in a sweep, of the interior: 1 to n - 2)}}"}},
     {"shared_sum_is_not_set", kHarmless, kAnyProgram, finding,
      "line {line} adds to {sum}, but no thread has set it to 0",
      {"shared memory may hold anything at first: one thread of the block sets the sum to 0, and then a barrier "

@@ -192,7 +192,7 @@ const Family kPassMistakes = {
     {"pass_takes_the_other_field", Strength::kModel, with(kGraph), of_pass<other_count>,
      "After {asked} the field is that of {made}: the wrong one of the two fields is taken for the new one",
      {"where main's pointers change roles: after an odd number of sweeps, and only then; a graph keeps the pointers "
-      "that it was captured with"}},
+      "that it was captured with", "which pointer run.finish copies from, and when that was set"}},
     {"result_of_a_pass_is_dropped", Strength::kModel, kAnyProgram, of_pass<other_count>,
      "After {asked} sweeps the residual is right, and the field is that of {made}: a pass is performed, but its result "
      "does not become the old field",
