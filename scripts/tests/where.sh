@@ -88,6 +88,14 @@ else
   expect_no "look at: exchange_halos" "a march that ends too early"
 fi
 
+# A goal that is missed by a kernel whose launch does not fit the solution's kernel: with that the program fails, and no
+# goal is missed.
+given 08 '/^  using BlockReduce/,/^  if \(threadIdx/d; s/^(  \/\/ All threads of the block).*/  atomicAdd(sum, thread_sum);/
+  s/y \+= kThreadsY/y += blockDim.y/; s/dim3 block\(kBlockX, kThreadsY\)/dim3 block(kBlockX, 2 * kThreadsY)/'
+check 08
+expect "Goal MISSED: at most one atomic addition per block" "an atomic for each thread"
+expect_no "^  where: " "an atomic for each thread"
+
 # Without solutions there is the exercise of the step that begins with this one's; or there is none.
 given 04 's/f_old\[idx\(i, j - 1, n\)\]/f_old[idx(i, j - 2, n)]/'
 rm -rf "$lab/.start"
