@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # its variables are those of check.sh
 # In which function, and in which of its lines, a wrong program has its mistake: each function that the solution has, too,
-# is in turn taken from there. If that makes the program right, the mistake is there. For check.sh, which sources it.
+# and each few lines that differ there, are in turn taken from the solution. If that makes the program right, the mistake
+# is there. For check.sh, which sources it.
 
 source "$lab_root/scripts/lib/variants.sh"
 
@@ -67,23 +68,22 @@ repaired_by() {
 # tab, words, a tab, and `sure`; or `own`, if the learner's way differs much from the solution's, so that the mistake may as
 # well be in what was made for that function; or `constant`.
 where_it_is() {
-  local functions=$scratch/functions$1 lines=$scratch/lines$1 swaps=$build_dir/bin/swap_functions found name words sure=own
-  rm -rf "$functions" "$lines"
-  mkdir "$functions" "$lines"
-  "$swaps" --solution "$solution" --into "$functions" "$source_file" >"$functions/names" || return 2
+  local functions=$scratch/functions$1 found lines words sure=sure
+  mkdir "$functions"
+  "$build_dir/bin/swap_functions" --solution "$solution" --into "$functions" "$source_file" >"$functions/names" || return 2
   [[ -s $functions/names ]] || return 2
   found=$(repaired_by "$functions" "$@") || return
-  [[ -n $found ]] || return 2
-  name=${found%%$'\t'*} words=$(cut -f 2 <<<"$found")
-  name=${name#with_}
+  lines=$(grep $'\tlines$' <<<"$found" | cut -f 2)
+  found=$(grep -v $'\tlines$' <<<"$found")
+  words=$(cut -f 2 <<<"$found")
   if grep -q $'\tconstant$' <<<"$found"; then sure=constant; fi
-  if ! grep -qE $'\t(own|constant)$' <<<"$found"; then sure=sure; fi
-  if [[ $sure == sure && $words != *$'\n'* ]] &&
-    "$swaps" --solution "$solution" --into "$lines" --within "$name" "$source_file" >"$lines/names" &&
-    found=$(repaired_by "$lines" "$@" | grep $'\talike$' | cut -f 2) && [[ -n $found ]]; then
-    printf '%s\t%s, in %s\tsure\n' "$words" "${found//$'\n'/, or }" "$name"
-  else
+  if grep -q $'\town$' <<<"$found"; then sure=own; fi
+  if [[ -n $lines && $words != *$'\n'* ]]; then
+    printf '%s\t%s\tsure\n' "${words:-$lines}" "${lines//$'\n'/, or }"
+  elif [[ -n $words ]]; then
     printf '%s\tin %s\t%s\n' "${words//$'\n'/ }" "${words//$'\n'/, or in }" "$sure"
+  else
+    return 2
   fi
 }
 
@@ -92,7 +92,7 @@ where_it_is() {
 find_where() {
   local words=$1 found="" status=0 others own line sure
   shift
-  doing "looking in which function it is"
+  doing "$([[ $words != "is right" ]] || printf 'wrong; ')looking in which lines"
   is_built swap_functions || return 0
   found=$(where_it_is "" "$@") || status=$?
   # Only a look at every access finds a race that does no harm here, or counts what a goal is about.

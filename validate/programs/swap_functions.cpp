@@ -28,15 +28,16 @@ using validate::Function;
 
 constexpr const char* kHelp =
     "swap_functions [options] MINE: of a learner's program MINE makes variants, each with\n"
-    "one function, constant or type of the solution in place of the learner's own\n\n"
+    "one function, constant or type of the solution in place of the learner's own, or a\n"
+    "few lines of a function\n\n"
     "  --solution FILE      where the functions come from\n"
     "  --into DIR           each variant becomes DIR/VARIANT/FILE, FILE as the solution's\n"
-    "  --within FUNCTION    only lines of this function, a few at a time\n"
     "  --names              only print the names of all functions of MINE\n"
     "  --help               print this\n\n"
     "It prints a line for each variant: its name, a tab, what was replaced, a tab, and\n"
-    "`alike`, if that differs in little from the solution, or `own` or `constant`: these may\n"
-    "be right, and call for something that is wrong elsewhere.\n";
+    "`alike`, if that differs in little from the solution, `lines`, if it is a few lines of\n"
+    "such a function, or `own` or `constant`: these may be right, and call for something\n"
+    "that is wrong elsewhere.\n";
 
 /// What a learner finds at a glance.
 constexpr int kFewLines = 6, kFewFunctions = 2;
@@ -53,7 +54,7 @@ struct Swap {
 struct Variant {
   std::string name, words;
   std::vector<Swap> swaps;  ///< in order
-  const char* kind;         ///< alike, own or constant
+  const char* kind;         ///< alike, lines, own or constant
 };
 
 struct Source {
@@ -237,28 +238,29 @@ bool alike(const std::vector<std::string>& a, const std::vector<std::string>& b)
   return 2 * same >= all;
 }
 
-/// One for each group of lines that differ within the function, as diff would show them.
-std::vector<Variant> of_lines(const Source& mine, const Source& theirs, const std::string& name) {
-  const Function* function = named(mine, name);
-  const Function* other = named(theirs, name);
-  if (!function || !other) return {};
-  std::vector<int> pairs = pairs_of(code_lines(mine, *function), code_lines(theirs, *other));
-  pairs.push_back(other->last_line + 1 - other->first_line);
+/// One for each group of lines that differ within the function, as diff would show them; none if
+/// there are many.
+std::vector<Variant> of_lines(const Source& mine, const Function& function, const Source& theirs,
+                              const Function& other) {
+  std::vector<int> pairs = pairs_of(code_lines(mine, function), code_lines(theirs, other));
+  pairs.push_back(other.last_line + 1 - other.first_line);
   std::vector<Variant> variants;
   int x_begin = 0, y_begin = 0;
   for (int x = 0; x < static_cast<int>(pairs.size()); ++x) {
     if (pairs[x] < 0) continue;
     if (x > x_begin || pairs[x] > y_begin) {
-      const int first = function->first_line, others = other->first_line;
-      const Lines swapped{first + x_begin, first + x - 1};
-      variants.push_back({validate::format("lines_%d", swapped.first),
-                          lines_in_words(swapped),
-                          {{swapped, {others + y_begin, others + pairs[x] - 1}}},
-                          x - x_begin <= kFewLines ? "alike" : "own"});
+      const Lines swapped{function.first_line + x_begin, function.first_line + x - 1};
+      if (x - x_begin > kFewLines) return {};
+      variants.push_back(
+          {validate::format("lines_%d", swapped.first),
+           lines_in_words(swapped),
+           {{swapped, {other.first_line + y_begin, other.first_line + pairs[x] - 1}}},
+           "lines"});
     }
     x_begin = x + 1;
     y_begin = pairs[x] + 1;
   }
+  if (static_cast<int>(variants.size()) > kFewLines) return {};
   return variants;
 }
 
@@ -328,11 +330,14 @@ std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
     for (const std::string& called : only_called(mine, theirs, taken)) concerned.push_back(called);
     variant.words = validate::join(concerned, "or");
     if (taken.size() == 1 && concerned.size() == 1) {
-      const Function& own = *named(mine, name);
+      const Function &own = *named(mine, name), &other = *named(theirs, name);
       variant.words += " (" + lines_in_words(lines_of(own)) + ")";
-      if (names.size() == 1 ||
-          alike(code_lines(mine, own), code_lines(theirs, *named(theirs, name)))) {
+      if (names.size() == 1 || alike(code_lines(mine, own), code_lines(theirs, other))) {
         variant.kind = "alike";
+        for (Variant& lines : of_lines(mine, own, theirs, other)) {
+          lines.words += ", in " + name;
+          variants.push_back(lines);
+        }
       }
     }
     variants.push_back(variant);
@@ -381,12 +386,11 @@ void write(const std::string& folder, const std::string& file, const Variant& va
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string file, solution, folder, within;
+  std::string file, solution, folder;
   bool names = false;
   validate::CommandLine line("swap_functions", kHelp);
   line.text("--solution", &solution);
   line.text("--into", &folder);
-  line.text("--within", &within);
   line.flag("--names", &names);
   line.read(argc, argv, &file);
   const Source mine = read_source(file);
@@ -396,13 +400,8 @@ int main(int argc, char** argv) {
   }
   const Source theirs = read_source(solution);
   const std::string name = solution.substr(solution.rfind('/') + 1);
-  std::vector<Variant> variants;
-  if (within.empty()) {
-    variants = of_functions(mine, theirs);
-    for (const Variant& variant : of_declarations(mine, theirs)) variants.push_back(variant);
-  } else {
-    variants = of_lines(mine, theirs, within);
-  }
+  std::vector<Variant> variants = of_functions(mine, theirs);
+  for (const Variant& variant : of_declarations(mine, theirs)) variants.push_back(variant);
   for (const Variant& variant : variants) {
     write(folder, name, variant, mine, theirs);
     std::printf("%s\t%s\t%s\n", variant.name.c_str(), variant.words.c_str(), variant.kind);
