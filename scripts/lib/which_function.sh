@@ -35,7 +35,7 @@ repaired_by() {
   local -a names=(as_it_is) fit=()
   shift 2
   cores=$(nproc)
-  mkdir -p "$folder/as_it_is"
+  mkdir "$folder/as_it_is"
   cp "$source_file" "$folder/as_it_is/$step_source"
   while IFS=$'\t' read -r name _; do names+=("$name"); done <"$folder/names"
   if ! locked build_swapped "$folder" "$watched" "${names[@]}"; then
@@ -48,8 +48,7 @@ repaired_by() {
   fi
   for name in "${names[@]}"; do
     ((++started <= cores)) || wait -n || true
-    ln -sf "$folder/program" "$folder/$name/$name"
-    rm -f "$folder/$name/is_right"
+    ln -s "$folder/program" "$folder/$name/$name"
     # One worker: what a race does is then the same each time.
     { LAB_CPU_WORKERS=1 LAB_EXCHANGE_SECONDS=6 "$@" "$folder/$name/$name" >"$folder/$name/said" 2>&1 &&
       ! grep -q '^  diagnosis: ' "$folder/$name/said" && touch "$folder/$name/is_right"; } &
@@ -69,6 +68,7 @@ repaired_by() {
 # well be in what was made for that function; or `constant`.
 where_it_is() {
   local functions=$scratch/functions$1 found lines words sure=sure
+  rm -rf "$functions" # of the validator's words, when it is about a goal
   mkdir "$functions"
   "$build_dir/bin/swap_functions" --solution "$solution" --into "$functions" "$source_file" >"$functions/names" || return 2
   [[ -s $functions/names ]] || return 2
