@@ -22,8 +22,16 @@ go_to() {
 
 # stop_check: ends a check that runs, and what it has started.
 stop_check() {
+  local tries
   if [[ -z $check ]]; then return; fi
-  kill -TERM -- "-$check" 2>/dev/null || true
+  # A signal that comes before the check has begun can get lost: it is sent again after a second.
+  while kill -0 "$check" 2>/dev/null; do
+    kill -TERM -- "-$check" 2>/dev/null || true
+    for ((tries = 0; tries < 20; ++tries)); do
+      kill -0 "$check" 2>/dev/null || break
+      sleep 0.05
+    done
+  done
   wait "$check" 2>/dev/null || true
   check=""
 }
