@@ -119,11 +119,8 @@ std::string lines_in_words(Lines lines) {
   return validate::format("lines %d to %d", lines.first, lines.last);
 }
 
-/// Lines without comments and white space.
-std::string code_between(const Source& source, Lines lines) {
-  std::string code;
-  for (int line = lines.first; line <= lines.last; ++line) code += code_at(source.text, line);
-  return code;
+std::string code_of(const Source& source, Lines lines) {
+  return validate::code_between(source.text, lines.first, lines.last);
 }
 
 /// A constant or a type.
@@ -218,7 +215,7 @@ std::vector<int> pairs_of(const std::vector<std::string>& a, const std::vector<s
 }
 
 /// A function's lines without comments and white space.
-std::vector<std::string> code_lines(const Source& source, const Function& function) {
+std::vector<std::string> lines_of_code(const Source& source, const Function& function) {
   std::vector<std::string> lines;
   for (int line = function.first_line; line <= function.last_line; ++line) {
     lines.push_back(code_at(source.text, line));
@@ -242,7 +239,7 @@ bool alike(const std::vector<std::string>& a, const std::vector<std::string>& b)
 /// there are many.
 std::vector<Variant> of_lines(const Source& mine, const Function& function, const Source& theirs,
                               const Function& other) {
-  std::vector<int> pairs = pairs_of(code_lines(mine, function), code_lines(theirs, other));
+  std::vector<int> pairs = pairs_of(lines_of_code(mine, function), lines_of_code(theirs, other));
   pairs.push_back(other.last_line + 1 - other.first_line);
   std::vector<Variant> variants;
   int x_begin = 0, y_begin = 0;
@@ -332,7 +329,7 @@ std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
     if (taken.size() == 1 && concerned.size() == 1) {
       const Function &own = *named(mine, name), &other = *named(theirs, name);
       variant.words += " (" + lines_in_words(lines_of(own)) + ")";
-      if (names.size() == 1 || alike(code_lines(mine, own), code_lines(theirs, other))) {
+      if (names.size() == 1 || alike(lines_of_code(mine, own), lines_of_code(theirs, other))) {
         variant.kind = "alike";
         for (Variant& lines : of_lines(mine, own, theirs, other)) {
           lines.words += ", in " + name;
@@ -351,8 +348,7 @@ std::vector<Variant> of_declarations(const Source& mine, const Source& theirs) {
   std::vector<Variant> variants;
   for (const Declaration& own : declarations_in(mine)) {
     for (const Declaration& other : declarations_in(theirs)) {
-      if (own.name != other.name ||
-          code_between(mine, own.lines) == code_between(theirs, other.lines))
+      if (own.name != other.name || code_of(mine, own.lines) == code_of(theirs, other.lines))
         continue;
       variants.push_back({"with_" + own.name,
                           own.name + " (" + lines_in_words(own.lines) + ")",

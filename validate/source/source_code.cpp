@@ -50,15 +50,6 @@ std::vector<std::string> arguments_of(const Tokens& tokens, std::size_t begin, s
   return arguments;
 }
 
-/// The code of some lines, without blanks and strings.
-std::string code_between(const std::string& source, int first, int last) {
-  std::string code;
-  for (const Token& token : lex(source)) {
-    if (token.line >= first && token.line <= last && !is_text(token)) code += token.text;
-  }
-  return code;
-}
-
 /// The number of the line that a place in the text belongs to.
 int line_of(const std::string& text, std::ptrdiff_t place) {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + place, '\n'));
@@ -75,6 +66,14 @@ std::string plain_code(const std::string& source) {
 }
 
 }  // namespace
+
+std::string code_between(const std::string& source, int first, int last) {
+  std::string code;
+  for (const Token& token : lex(source)) {
+    if (token.line >= first && token.line <= last && !is_text(token)) code += token.text;
+  }
+  return code;
+}
 
 std::string code_only(const std::string& source) {
   const Tokens tokens = lex(source);

@@ -13,6 +13,9 @@ std::string code_only(const std::string& source);
 /// C++ source line by line, without comments and without what strings hold.
 std::vector<std::string> code_lines(const std::string& source);
 
+/// Its lines first to last, from 1, as code_only gives them, without strings.
+std::string code_between(const std::string& source, int first, int last);
+
 /// One line of it, from 1, as code_only gives it; "": it has none.
 std::string code_at(const std::string& source, int line);
 
