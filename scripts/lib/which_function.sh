@@ -87,6 +87,32 @@ where_it_is() {
   fi
 }
 
+# repaired_launch COMMAND...: prints what would make the program right by COMMAND where it starts work for the GPU, if CUDA on
+# the CPU can say: in whatever form it is written. Fails if nothing would.
+repaired_launch() {
+  local kind line lines fewer program=${on_cpu:-$program}
+  becomes_right() { LAB_CPU_REPAIR=$1 LAB_CPU_WORKERS=1 LAB_EXCHANGE_SECONDS=6 "${@:2}" "$program" >/dev/null 2>&1; }
+  for kind in waits turned_block turned_grid more_x more_y; do
+    becomes_right "$kind" "$@" || continue
+    # Of the lines that start something those that it takes.
+    lines=,$(grep -nE '<<<|Async|Memset|cudaLaunch|cub::' "$source_file" | cut -d : -f 1 | tr '\n' ,)
+    becomes_right "$kind$lines" "$@" || return 1
+    for line in ${lines//,/ }; do
+      fewer=${lines/,$line,/,}
+      if [[ $fewer != , ]] && becomes_right "$kind$fewer" "$@"; then lines=$fewer; fi
+    done
+    line=${lines:1:-1}
+    lines="line ${line//,/ and line }"
+    case $kind in
+      waits) echo "what starts at $lines. If the program waited for it there, it would be right." ;;
+      more_*) echo "the launch at $lines. With more blocks in ${kind#more_} your program is right." ;;
+      *) echo "the launch at $lines. With the ${kind#turned_}'s x and y exchanged your program is right." ;;
+    esac
+    return 0
+  done
+  return 1
+}
+
 # find_where WORDS COMMAND...: adds to $said where it is, if COMMAND can tell, and sets where. With the solution's code the
 # program WORDS. What is said there of other functions is left out; if the place is not sure, what is said of them counts.
 find_where() {
@@ -97,18 +123,23 @@ find_where() {
   found=$(where_it_is "" "$@") || status=$?
   # Only a look at every access finds a race that does no harm here, or counts what a goal is about.
   if ((status == 1)); then found=$(where_it_is _watched "$@") || return 0; fi
-  [[ -n $found ]] || return 0
   where=$(cut -f 2 <<<"$found") sure=$(cut -f 3 <<<"$found")
   own=${found%%$'\t'*}
+  if [[ -z $found || $sure == own ]] && ((status != 1)) && line=$(repaired_launch "$@"); then
+    where=$line sure=launch
+  elif [[ -z $found ]]; then
+    return 0
+  fi
   if [[ $sure == constant ]]; then where+=", or in what uses it"; fi
   if [[ $sure == own ]]; then where+=", or in what it needs from elsewhere (a launch, memory, a constant)"; fi
+  if [[ $sure != launch ]]; then where+=". With the solution's code there, your program $words."; fi
   # What these lines call is no other function.
   while IFS= read -r line; do
     own+=" "$(sed -n "${line// to /,}p" "$source_file")
   done < <(grep -oE 'lines? [0-9]+( to [0-9]+)?' <<<"$where" | sed 's/lines* //')
   others=$("$build_dir/bin/swap_functions" --names "$source_file" |
     grep -vxFf <(grep -oE '[A-Za-z0-9_]+' <<<"$own") | tr '\n' ' ' || true)
-  said=$(awk -v where="  where: $where. With the solution's code there, your program $words." -v others="$others" \
+  said=$(awk -v where="  where: $where" -v others="$others" \
     -v sure="$sure" -v lines="$(grep -oE 'lines? [0-9]+( to [0-9]+)?' <<<"${found%%$'\t'*}" | tr -dc '0-9 ')" '
     BEGIN {
       count = split(others, other, " ")

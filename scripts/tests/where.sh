@@ -66,6 +66,19 @@ given 04 's/dim3 block\(.*\);/dim3 block(16, 16);/; s/dim3 grid\(.*\);/dim3 grid
 check 04
 expect "^  where: in jacobi_sweep_kernel .*, or in jacobi_sweep \(" "a block that the kernel does not expect"
 
+# In a form that the solution has not: what makes the launch right.
+own_form='s/jacobi_sweep_kernel/sweep/' in_sweep='/^double jacobi_sweep/,/^}/'
+given 06 "$own_form; $in_sweep s/block\(kBlockX, kBlockY\)/block(kBlockX, 8)/"
+check 06
+expect "^  where: the launch at line $(line_of '<<<grid'). With more blocks in y your program is right" "too few blocks"
+given 06 "$own_form; $in_sweep { s/block\(kBlockX, kBlockY\)/block(8, kBlockX)/; s/, \(n . kBlockY - 1\) . kBlockY/, (n + 7) \/ 8/ }"
+check 06
+expect "^  where: the launch at line $(line_of '<<<grid'). With the block's x and y exchanged your" "a block that lies on its side"
+given 10 "$own_form; s/<<<grid, block>>>/<<<grid, block, 0, own_stream()>>>/
+  s/^double jacobi_sweep\(/static cudaStream_t own_stream() {\n  static cudaStream_t own = nullptr;\n  if (!own) CUDA_CHECK(cudaStreamCreateWithFlags(\&own, cudaStreamNonBlocking));\n  return own;\n}\n&/"
+check 10
+expect "^  where: what starts at line $(line_of Memset). If the program" "a stream that nothing waits for"
+
 # Two mistakes: neither function alone makes it right.
 given 04 's/f_old\[idx\(i, j - 1, n\)\]/f_old[idx(i, j - 2, n)]/; s/start\(i, j\)/start(j, i)/'
 check 04

@@ -1,6 +1,7 @@
 #include "settings.h"
 
 #include <cstdlib>
+#include <sstream>
 #include <string>
 
 #include <cuda_on_cpu/machine.h>
@@ -31,6 +32,20 @@ Order read_order() {
   fail({"other"}, "LAB_CPU_ORDER=", order, ": must be forward, reverse or shuffled");
 }
 
+Settings::Repair read_repair() {
+  const char* text = std::getenv("LAB_CPU_REPAIR");
+  if (!text || !*text) return {};
+  std::istringstream words(text);
+  Settings::Repair repair;
+  std::getline(words, repair.kind, ',');
+  for (std::string line; std::getline(words, line, ',');) repair.lines.insert(std::stoi(line));
+  for (const char* known : {"waits", "more_x", "more_y", "turned_grid", "turned_block"}) {
+    if (repair.kind == known) return repair;
+  }
+  fail({"other"}, "LAB_CPU_REPAIR=", text,
+       ": must be waits, more_x, more_y, turned_grid or turned_block, and perhaps ,LINE,...");
+}
+
 Settings read_settings() {
   Settings settings;
   settings.order = read_order();
@@ -39,6 +54,7 @@ Settings read_settings() {
   }
   settings.multiprocessors = read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4);
   settings.strict = read_number("LAB_CPU_STRICT", 0, 1, 0) == 1;
+  settings.repair = read_repair();
   return settings;
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <set>
+#include <string>
+
 namespace cuda_on_cpu {
 
 enum class Order { forward, reverse, shuffled };
@@ -18,6 +21,17 @@ struct Settings {
   /// memory, an atomic on what nothing has written (the result may never be read); and two threads
   /// that write the same value to the same place, if their kernel does atomics: it may add up both.
   bool strict = false;
+  /// LAB_CPU_REPAIR=KIND or KIND,LINE,...: what every line of the program starts, or these, is done
+  /// in another way, to see whether that makes a wrong program right. waits: the host waits for it.
+  /// more_x, more_y: 16 times as many blocks. turned_grid, turned_block: x and y change places.
+  struct Repair {
+    std::string kind;
+    std::set<int> lines = {};  ///< none: every one
+
+    bool is(const char* some_kind, int some_line) const {
+      return kind == some_kind && some_line > 0 && (lines.empty() || lines.count(some_line));
+    }
+  } repair;
 };
 const Settings& settings();
 

@@ -2,6 +2,7 @@
 #include <cuda_on_cpu/launch.h>
 
 #include <memory>
+#include <utility>
 
 #include "activity.h"
 #include "error.h"
@@ -53,10 +54,21 @@ cudaError_t check(const LaunchConfig& config) {
   return cudaSuccess;
 }
 
+/// The launch as LAB_CPU_REPAIR wants it.
+LaunchConfig repaired(LaunchConfig config) {
+  const auto is = [&](const char* kind) { return settings().repair.is(kind, config.where.line); };
+  if (is("more_x")) config.grid.x *= 16;
+  if (is("more_y")) config.grid.y *= 16;
+  if (is("turned_grid")) std::swap(config.grid.x, config.grid.y);
+  if (is("turned_block")) std::swap(config.block.x, config.block.y);
+  return config;
+}
+
 }  // namespace
 
-cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run_thread,
+cudaError_t enqueue_kernel(const LaunchConfig& wanted, std::function<void()> run_thread,
                            const std::vector<PointerArgument>& pointers) {
+  const LaunchConfig config = repaired(wanted);
   if (Block::current()) {
     fail(report("other", config.where),
          "a kernel cannot launch a kernel here (CUDA on the CPU does not cover it)");

@@ -207,6 +207,8 @@ std::shared_ptr<Work> append(Stream* stream, Where where, std::function<void()> 
   queue.push_back(work);
   if (queue.size() >= kQueueLength) {
     run_until(nullptr);
+  } else if (settings().repair.is("waits", where.line)) {
+    run_until(work.get());
   } else if (closes) {
     close_memory_to_host();
   }
