@@ -227,7 +227,14 @@ std::string Words::formula() const {
   const std::string line = waits ? "return std::sqrt(*pass.host_sum / (double(n) * n))"
                                  : "residual = std::sqrt(squares / (double(n) * n))";
   // The learner's own may have other words.
-  if (!has_line(line)) return "the formula of the residual";
+  if (!has_line(line)) {
+    for (const Function& function : functions_in(source_)) {
+      if (says(code_of(function, source_), "sqrt(")) {
+        return "the formula of the residual in " + function.name;
+      }
+    }
+    return "the formula of the residual";
+  }
   return line + (waits ? " in wait_for" : " in main");
 }
 

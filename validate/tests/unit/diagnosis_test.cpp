@@ -870,6 +870,8 @@ TEST_F(DiagnosisTest, quotes_no_line_that_the_file_has_not) {
   EXPECT_SAYS("look at: residual = std::sqrt(squares / (double(n) * n)) in main", said(4));
   source = "residual = sqrt(total) / (n - 2);";
   EXPECT_SAYS("look at: the formula of the residual, and what", said(4));
+  source = "double change(double total, int n) {\n  return sqrt(total) / (n - 2);\n}";
+  EXPECT_SAYS("look at: the formula of the residual in change, and what", said(4));
 }
 
 // ---- Loops

@@ -80,8 +80,22 @@ const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answe
   return "bounds_leave_out_lines";
 }
 
+/// How far the blocks lie apart that leave out the same few lines between any two; 0: no such lines.
+int apart(const std::vector<int>& lines) {
+  int first = 0, next = 0;  // of the lines between two blocks
+  for (std::size_t k = 1; k < lines.size() && next == 0; ++k) {
+    if (lines[k] != lines[k - 1] + 1) first = lines[0], next = lines[k];
+  }
+  const int period = next - first;
+  if (period <= 0) return 0;
+  for (int line : lines) {
+    if (line >= first + period && !std::count(lines.begin(), lines.end(), line - period)) return 0;
+  }
+  return period;
+}
+
 /// Rows (or columns) that are left out because a block does not reach all of its 32, or begins too
-/// few after the block before it: which entry that is; nullptr: neither.
+/// few, or too many, after the block before it: which entry that is; nullptr: none.
 const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
   constexpr int kBlock = 32;
   const Pattern& pattern = look.pattern;
@@ -101,6 +115,10 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
     answer->with("threads", threads)
         .with("product", says(code, thread + "*" + block) || says(code, block + "*" + thread));
     return "threads_have_one_point_each";
+  }
+  if (const int period = apart(lines.at); period > kBlock && lines.at.front() <= kBlock) {
+    answer->with("by", period).with("apart", true);
+    return "blocks_overlap";
   }
   const int blocks = (look.n + kBlock - 1) / kBlock, reached = lines.at.front();
   if (lines.kind != Lines::kRange || lines.at.back() != look.n - 2 || blocks < 3 ||
@@ -233,7 +251,8 @@ const Family kLeftOutMistakes = {
       "{lines} as a block has points; or the loop over a thread's points: it ends with the block's last one, and each "
       "turn goes on by as many {lines} as the block has threads}"}},
     {"blocks_overlap", Strength::kModel, with(kKernels), of_field<kept_values>,
-     "{left_out}. Each block begins only {by} {lines} after the previous one and reaches 32, so the blocks overlap",
+     "{left_out}. Each block begins {?!apart|only }{by} {lines} after the previous one and "
+     "reaches 32{?!apart|, so the blocks overlap}",
      {"what blockIdx.{letter} is multiplied by in {?by_sweep|{sweep}|{copy}}: the number of {lines} that a block has "
       "(blockDim.{letter} is its number of threads, which may be fewer; gridDim.{letter} is the number of blocks)"}},
     {"loops_leave_out_points", Strength::kModel, kAnyProgram, of_field<kept_values>,
