@@ -58,9 +58,9 @@ const Family kCycleMistakes = {
       "way up reaches level 0}}"}},
     {"no_coarse_correction", Strength::kShape, kAnyProgram, nullptr,
      "the smooth part of the error stays: hardly anything that the coarser levels find reaches the field",
-     {"the weights that make the coarse defect: those of one coarse point sum up to "
-      "(coarse distance / fine distance)^2, 4 for odd n, because a defect has the square of the distance in it. If "
-      "they sum up to 1, each level's correction is a quarter of what it should be",
+     {"the weights that make the coarse defect: each is one along x, which the columns give, times one along y, which "
+      "the rows give. Those of one coarse point sum up to (coarse distance / fine distance)^2, 4 for odd n, because a "
+      "defect has the square of the distance in it",
       "where point i lies on the coarser level: at i * (m - 1) / (n - 1), which is about i / 2, and not 2 * i",
       "whether the coarse correction is interpolated and added to e, before the last sweep (not subtracted, nor put in "
       "its place), and whether e as it is, not a part of it, is added to u",

@@ -186,7 +186,7 @@ Answer answer_for(const Found& found) {
   if (rule == kRules.end()) return answer_of_call(found);
   return found.answer(rule->second)
       .with("writes", report.access == "writes")
-      .with("events", says(found.source, "cudaEventSynchronize("));
+      .with("events", says(found.source, "cudaEventRecord("));
 }
 
 /// Whether it is something that no program may do: what follows from it is a matter of luck. A race
