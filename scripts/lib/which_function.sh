@@ -50,7 +50,7 @@ repaired_by() {
     ((++started <= cores)) || wait -n || true
     ln -s "$folder/program" "$folder/$name/$name"
     # One worker: what a race does is then the same each time.
-    { LAB_CPU_WORKERS=1 LAB_EXCHANGE_SECONDS=6 "$@" "$folder/$name/$name" >"$folder/$name/said" 2>&1 &&
+    { LAB_CPU_WORKERS=1 "$@" "$folder/$name/$name" >"$folder/$name/said" 2>&1 &&
       ! grep -q '^  diagnosis: ' "$folder/$name/said" && touch "$folder/$name/is_right"; } &
   done
   wait
@@ -91,7 +91,7 @@ where_it_is() {
 # the CPU can say: in whatever form it is written. Fails if nothing would.
 repaired_launch() {
   local kind line lines fewer program=${on_cpu:-$program}
-  becomes_right() { LAB_CPU_REPAIR=$1 LAB_CPU_WORKERS=1 LAB_EXCHANGE_SECONDS=6 "${@:2}" "$program" >/dev/null 2>&1; }
+  becomes_right() { LAB_CPU_REPAIR=$1 LAB_CPU_WORKERS=1 "${@:2}" "$program" >/dev/null 2>&1; }
   for kind in waits turned_block turned_grid more_x more_y; do
     becomes_right "$kind" "$@" || continue
     # Of the lines that start something those that it takes.

@@ -29,6 +29,7 @@ namespace {
 constexpr int kWaitSeconds = kOnCpu ? 600 : 20;
 constexpr int kMaxRanksOfNode = 1024;
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
+constexpr int kLooksAtAllWaiting = 60;
 constexpr auto kTimeToSpeak = std::chrono::milliseconds(500);
 using Clock = std::chrono::steady_clock;
 
@@ -36,6 +37,8 @@ using Clock = std::chrono::steady_clock;
 struct Board {
   std::atomic<int> said;                      // one of them has said why the job ends
   std::atomic<int> leaving[kMaxRanksOfNode];  // it is about to end, and has not died
+  std::atomic<int> waiting;                   // so many wait for messages
+  std::atomic<long> went_on;                  // so often one has got what it waited for
 };
 
 /// Another rank of this node.
@@ -95,6 +98,17 @@ void on_termination(int signal_number) {
   _exit(128 + signal_number);
 }
 
+/// Whether all ranks of the job wait for messages, and none has got one for many looks: as each
+/// waits for another, this will not end. A GPU may be what keeps one; a CPU does nothing else then.
+bool all_wait() {
+  static long went_on = -1;
+  static int looks = 0;
+  const long now = watch.board->went_on;
+  looks = kOnCpu && watch.board->waiting == self.size && now == went_on ? looks + 1 : 0;
+  went_on = now;
+  return looks > kLooksAtAllWaiting;
+}
+
 /// The thread that watches, while the program may hang in a call of whomsoever.
 void watch_over() {
   std::unique_lock<std::mutex> lock(watch.mutex);
@@ -103,12 +117,16 @@ void watch_over() {
       if (first_to_speak()) write_line(dead->line);
       _exit(kExitCudaError);
     }
-    if (watch.waits && Clock::now() - watch.since > std::chrono::seconds(watch.limit)) {
+    const bool all = all_wait();
+    const auto waited = Clock::now() - watch.since;
+    if (watch.waits && (all || waited > std::chrono::seconds(watch.limit))) {
       if (first_to_speak()) {
         Report report{watch.kind};
-        report.words =
-            format("gave up after waiting %d s for %s (LAB_EXCHANGE_SECONDS sets the limit)",
-                   watch.limit, watch.what.c_str());
+        report.words = format(
+            "gave up after waiting %d s for %s (%s)",
+            static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(waited).count()),
+            watch.what.c_str(),
+            all ? "all ranks wait for each other" : "LAB_EXCHANGE_SECONDS sets the limit");
         cuda_on_cpu::write_report(report);
         write_line(self.program + format(": rank %d: ", self.rank) + report.words + "\n");
       }
@@ -218,9 +236,12 @@ void end_waiting() {
 
 int wait_politely(MPI_Request* request, MPI_Status* status) {
   int done = 0, error = MPI_SUCCESS;
+  ++watch.board->waiting;
   for (int polls = 0; !done && error == MPI_SUCCESS; wait_a_moment(++polls)) {
     error = MPI_Test(request, &done, status);
   }
+  ++watch.board->went_on;
+  --watch.board->waiting;
   return error;
 }
 
