@@ -123,4 +123,11 @@ rm -r "$lab/.start/05_"*
 check 04
 expect "^04_.*: wrong" "without solutions"
 expect_no "^  where: " "without solutions"
+
+# What it leaves alone are entries of the catalogue.
+names=$(sed -n '/case .mistake in/,/return 0/p' "$lab/scripts/lib/which_function.sh" | grep -oE '[a-z_]+_[a-z_]+')
+[[ $(wc -w <<<"$names") -ge 5 ]] || fail "no names in which_function"
+for name in $names; do
+  grep -rqF "{\"$name\", " "$lab/validate/explain/mistakes" || fail "no entry $name"
+done
 finish "where mistakes are"

@@ -31,7 +31,7 @@ struct Halo {
 ///
 /// Whatever ends one rank ends them all, within seconds and with one line that names the rank: an
 /// error, a rank that dies, or one that others have awaited for LAB_EXCHANGE_SECONDS (20; on
-/// the CPU 600, and at once if all of a node's wait for each other).
+/// the CPU 600, or 3 if all ranks, on one node, wait for each other).
 class Ranks {
  public:
   /// Starts MPI.
