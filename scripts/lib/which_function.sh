@@ -90,9 +90,12 @@ where_it_is() {
 # repaired_launch COMMAND...: prints what would make the program right by COMMAND where it starts work for the GPU, if CUDA on
 # the CPU can say: in whatever form it is written. Fails if nothing would.
 repaired_launch() {
-  local kind line lines fewer program=${on_cpu:-$program}
-  becomes_right() { LAB_CPU_REPAIR=$1 LAB_CPU_WORKERS=1 "${@:2}" "$program" >/dev/null 2>&1; }
-  for kind in waits turned_block turned_grid more_x more_y; do
+  local kind line lines fewer what program=${on_cpu:-$program}
+  becomes_right() {
+    what=$(LAB_CPU_REPAIR=$1 LAB_CPU_WORKERS=1 "${@:2}" "$program" 2>&1) && [[ $what != *$'\n  diagnosis: '* ]]
+  }
+  if becomes_right "" "$@"; then return 1; fi
+  for kind in waits turned_block turned_grid more_x more_y more; do
     becomes_right "$kind" "$@" || continue
     # Of the lines that start something those that it takes.
     lines=,$(grep -nE '<<<|Async|Memset|cudaLaunch|cub::' "$source_file" | cut -d : -f 1 | tr '\n' ,)
@@ -105,7 +108,7 @@ repaired_launch() {
     lines="line ${line//,/ and line }"
     case $kind in
       waits) echo "what starts at $lines. If the program waited for it there, it would be right." ;;
-      more_*) echo "the launch at $lines. With more blocks in ${kind#more_} your program is right." ;;
+      more*) what=" in ${kind#more_}" && echo "$lines: too few blocks${what% in more}, or each goes over too few points. With more your program is right." ;;
       *) echo "the launch at $lines. With the ${kind#turned_}'s x and y exchanged your program is right." ;;
     esac
     return 0
@@ -191,7 +194,7 @@ which_function() {
   if [[ $line == *\ --* ]]; then
     :
   elif [[ $line =~ ([a-z]+),\ n\ =\ ([0-9]+),\ ([0-9]+)\ (iteration|cycle) ]]; then
-    command+=(--problem "${BASH_REMATCH[1]}" --n "${BASH_REMATCH[2]}" --iterations "${BASH_REMATCH[3]}")
+    command+=(--problem "${BASH_REMATCH[1]}" --n "${BASH_REMATCH[2]},250" --iterations "${BASH_REMATCH[3]}")
     ((BASH_REMATCH[2] <= 4096)) || return 0 # a GPU's; here it would take too long
     if ((BASH_REMATCH[2] < 1000 && !step_ranks)); then command+=(--every-order); fi
   elif [[ $said =~ of\ the\ error\ at\ n\ =\ ([0-9]+) ]]; then

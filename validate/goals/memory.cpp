@@ -218,8 +218,9 @@ Measured beyond_l2(Bench* bench) {
       bench,
       format(
           "needs a GPU; at n = %d both fields have %.0f MB, and 4 times the L2 cache are %.0f MB "
-          "on an H200, %.0f MB on an H100 and %.0f MB on an A100",
-          n, 1e-6 * fields, 240 * 1e-6 * kMiB, 200 * 1e-6 * kMiB, 160 * 1e-6 * kMiB));
+          "on an H200, %.0f MB on an H100 and %.0f MB on an A100%s",
+          n, 1e-6 * fields, 240 * 1e-6 * kMiB, 200 * 1e-6 * kMiB, 160 * 1e-6 * kMiB,
+          fields < 160 * kMiB ? ": n is too small for each of them" : ""));
   const double l2 = bench->l2_bytes();
   return measured(fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times",
                                            n, 1e-6 * fields, 1e-6 * l2, fields / l2));

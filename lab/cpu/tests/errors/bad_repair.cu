@@ -1,4 +1,4 @@
-// expect: LAB_CPU_REPAIR=later: must be waits, more_x, more_y, turned_grid
+// expect: LAB_CPU_REPAIR=later: must be waits, more_x, more_y, more, turned_grid
 // env: LAB_CPU_REPAIR=later
 
 #include <check.h>

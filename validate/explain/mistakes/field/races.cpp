@@ -1,6 +1,9 @@
 // Two runs of a program that give different fields, or different residuals.
 
+#include <algorithm>
+#include <map>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,15 +16,36 @@
 namespace validate {
 namespace {
 
-/// The line that declares a tile without __shared__; 0: there is none. What a thread finds in it
-/// that it has not loaded itself may differ from run to run, or not.
-int unshared_tile_in(const std::string& source) {
-  static const std::regex declared(R"(^\s*(float|double)\s+\w*tile\w*\s*\[.*\[.*\]\s*;)");
-  const std::vector<std::string> lines = code_lines(source);
-  for (std::size_t k = 0; k < lines.size(); ++k) {
-    if (std::regex_search(lines[k], declared)) return static_cast<int>(k) + 1;
+/// An array of a kernel with barriers that is declared without __shared__, though its threads write
+/// the elements that threadIdx tells them: as if each wrote a part of it.
+Answer array_of_each_thread(const Evidence& evidence) {
+  static const std::regex declared(R"(^\s*(?:float|double)\s+(\w+)\s*\[.*\]\s*;)");
+  static const std::regex assigned(R"((\w+)((?:\s*\[[^\]]*\])*)\s*[+]?=([^=][^;,]*))");
+  const std::vector<std::string> lines = code_lines(evidence.source);
+  for (const Function& function : functions_in(evidence.source)) {
+    const std::string code = code_of(function, evidence.source);
+    if (!function.is_kernel || !(says(code, "__syncthreads") || says(code, ".sync()"))) continue;
+    std::map<std::string, int> arrays;               // and their lines
+    std::set<std::string> of_thread{"threadIdx"};  // and what is computed from it
+    const auto is_of_thread = [&](const std::string& words) {
+      const std::set<std::string> names = names_in(words);
+      return std::any_of(names.begin(), names.end(),
+                         [&](const std::string& name) { return of_thread.count(name) > 0; });
+    };
+    for (int line = function.first_line; line <= function.last_line; ++line) {
+      const std::string& text = lines[line - 1];
+      std::smatch match;
+      if (std::regex_search(text, match, declared)) arrays[match[1]] = line;
+      for (std::sregex_iterator next(text.begin(), text.end(), assigned), end; next != end; ++next) {
+        const std::string name = (*next)[1], index = (*next)[2];
+        if (index.empty() && is_of_thread((*next)[3])) of_thread.insert(name);
+        if (arrays.count(name) > 0 && is_of_thread(index)) {
+          return Answer("array_is_not_shared").with("line", arrays[name]).with("array", name);
+        }
+      }
+    }
   }
-  return 0;
+  return {};
 }
 
 /// Two runs give different fields: which race it is, if a look at every access, or the program's
@@ -33,8 +57,6 @@ Answer race_of(const Evidence& evidence, const char* rule) {
   }
   const Words& words = evidence.words;
   const bool shared = evidence.finding.is_race() && evidence.finding.shared();
-  const int unshared = words.has(kTile) ? unshared_tile_in(evidence.source) : 0;
-  if (unshared > 0) return Answer("tile_is_not_shared").with("line", unshared);
   const std::size_t first = evidence.source.find("cudaStreamCreate");
   const bool several = evidence.source.find("cudaStreamCreate", first + 1) != std::string::npos;
   const bool streams = several || (!words.has(kTile) && words.has(kStreams));
@@ -81,9 +103,8 @@ Answer two_fields(const FieldLook& look) {
   const bool in_tile = finding.shared() && !finding.both_write() && look.has(kTile);
   const bool writers = !finding.shared() && finding.both_write();
   const bool found = finding.is_race() && (in_tile || writers);
-  const bool unshared = look.has(kTile) && unshared_tile_in(look.evidence.source) > 0;
-  if (!found && !unshared && !look.evidence.field_changes(look.first)) return {};
-  return race_of(look.evidence, "race").as(Strength::kShape);
+  if (!found && !look.evidence.field_changes(look.first)) return {};
+  return race_of(look.evidence, "race_in_the_field");
 }
 
 Answer two_residuals(const SumLook& look) {
@@ -126,10 +147,11 @@ const Family kRingMistakes = {
 const Family kRaceMistakes = {
     {"race", Strength::kForbidden, kAnyProgram, right_once_more, kRace, kRaceLooks},
     {"race_in_a_pass", Strength::kModel, without(kGraph), of_pass<race_in_a_pass>, kRace, kRaceLooks},
-    {"tile_is_not_shared", Strength::kShape, with(kTile), of_field<two_fields>,
-     "at line {line} the tile is declared without __shared__: each thread has one of its own, and what it has not "
-     "loaded itself may be anything",
+    {"array_is_not_shared", Strength::kForbidden, with(kKernels), array_of_each_thread,
+     "at line {line} {array} is declared without __shared__: each thread has one of its own, and what it has not "
+     "stored there itself may be anything",
      {"line {line}: __shared__ in front of it"}},
+    {"race_in_the_field", Strength::kShape, kAnyProgram, of_field<two_fields>, kRace, kRaceLooks},
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: {?!unset|a race, or a variable that was never "
      "set|most likely {?late_sum|two checks share a sum, or one stream sets it to 0 while another adds, or a variable "
