@@ -90,13 +90,18 @@ where_it_is() {
 # repaired_launch COMMAND...: prints what would make the program right by COMMAND where it starts work for the GPU, if CUDA on
 # the CPU can say: in whatever form it is written. Fails if nothing would.
 repaired_launch() {
-  local kind line lines fewer what program=${on_cpu:-$program}
+  local status=0 kind line lines fewer what program=${on_cpu:-$program}
   becomes_right() {
-    what=$(LAB_CPU_REPAIR=$1 LAB_CPU_WORKERS=1 "${@:2}" "$program" 2>&1) && [[ $what != *$'\n  diagnosis: '* ]]
+    what=$(LAB_CPU_REPAIR=$1 LAB_CPU_WORKERS=1 timeout 3 "${@:2}" "$program" 2>&1) && [[ $what != *$'\n  diagnosis: '* ]]
   }
   if becomes_right "" "$@"; then return 1; fi
   for kind in waits turned_block turned_grid more_x more_y more; do
-    becomes_right "$kind" "$@" || continue
+    becomes_right "$kind" "$@" || status=$?
+    if ((status == 124)); then return 1; fi # it takes too long
+    if ((status)); then
+      status=0
+      continue
+    fi
     # Of the lines that start something those that it takes.
     lines=,$(grep -nE '<<<|Async|Memset|cudaLaunch|cub::' "$source_file" | cut -d : -f 1 | tr '\n' ,)
     becomes_right "$kind$lines" "$@" || return 1
@@ -128,7 +133,7 @@ find_where() {
   if ((status == 1)); then found=$(where_it_is _watched "$@") || return 0; fi
   where=$(cut -f 2 <<<"$found") sure=$(cut -f 3 <<<"$found")
   own=${found%%$'\t'*}
-  if [[ -z $found || $sure == own ]] && ((status != 1)) && line=$(repaired_launch "$@"); then
+  if [[ $words == "is right" && (-z $found || $sure == own) ]] && ((status != 1)) && line=$(repaired_launch "$@"); then
     where=$line sure=launch
   elif [[ -z $found ]]; then
     return 0
@@ -194,7 +199,9 @@ which_function() {
   if [[ $line == *\ --* ]]; then
     :
   elif [[ $line =~ ([a-z]+),\ n\ =\ ([0-9]+),\ ([0-9]+)\ (iteration|cycle) ]]; then
-    command+=(--problem "${BASH_REMATCH[1]}" --n "${BASH_REMATCH[2]},250" --iterations "${BASH_REMATCH[3]}")
+    command+=(--problem "${BASH_REMATCH[1]}" --n "${BASH_REMATCH[2]},250")
+    # Of a multigrid program, few cycles say nothing of its residuals.
+    if [[ $step_number != 16 ]]; then command+=(--iterations "${BASH_REMATCH[3]}"); fi
     ((BASH_REMATCH[2] <= 4096)) || return 0 # a GPU's; here it would take too long
     if ((BASH_REMATCH[2] < 1000 && !step_ranks)); then command+=(--every-order); fi
   elif [[ $said =~ of\ the\ error\ at\ n\ =\ ([0-9]+) ]]; then

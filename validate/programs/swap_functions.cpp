@@ -41,6 +41,7 @@ constexpr const char* kHelp =
 
 /// What a learner finds at a glance.
 constexpr int kFewLines = 6, kFewFunctions = 2;
+constexpr std::size_t kFewNames = 4;
 
 /// Lines first to last, from 1, that others take the place of. last = first - 1: none.
 struct Lines {
@@ -325,6 +326,7 @@ std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
       concerned.push_back(swapped.name);
     }
     for (const std::string& called : only_called(mine, theirs, taken)) concerned.push_back(called);
+    if (concerned.size() > kFewNames) continue;
     variant.words = validate::join(concerned, "or");
     if (taken.size() == 1 && concerned.size() == 1) {
       const Function &own = *named(mine, name), &other = *named(theirs, name);

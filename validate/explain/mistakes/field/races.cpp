@@ -25,7 +25,7 @@ Answer array_of_each_thread(const Evidence& evidence) {
   for (const Function& function : functions_in(evidence.source)) {
     const std::string code = code_of(function, evidence.source);
     if (!function.is_kernel || !(says(code, "__syncthreads") || says(code, ".sync()"))) continue;
-    std::map<std::string, int> arrays;               // and their lines
+    std::map<std::string, int> arrays;             // and their lines
     std::set<std::string> of_thread{"threadIdx"};  // and what is computed from it
     const auto is_of_thread = [&](const std::string& words) {
       const std::set<std::string> names = names_in(words);
@@ -36,13 +36,31 @@ Answer array_of_each_thread(const Evidence& evidence) {
       const std::string& text = lines[line - 1];
       std::smatch match;
       if (std::regex_search(text, match, declared)) arrays[match[1]] = line;
-      for (std::sregex_iterator next(text.begin(), text.end(), assigned), end; next != end; ++next) {
+      for (std::sregex_iterator next(text.begin(), text.end(), assigned), end; next != end;
+           ++next) {
         const std::string name = (*next)[1], index = (*next)[2];
         if (index.empty() && is_of_thread((*next)[3])) of_thread.insert(name);
         if (arrays.count(name) > 0 && is_of_thread(index)) {
           return Answer("array_is_not_shared").with("line", arrays[name]).with("array", name);
         }
       }
+    }
+  }
+  return {};
+}
+
+/// A variable in constant memory that the host never fills.
+Answer constant_never_set(const Evidence& evidence) {
+  static const std::regex declared(
+      R"(^\s*(?:static\s+)?__constant__\s+[\w ]+\W(\w+)\s*(?:\[.*\])?\s*;)");
+  const std::vector<std::string> lines = code_lines(evidence.source);
+  std::smatch match;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (!std::regex_search(lines[k], match, declared)) continue;
+    const std::string name = match[1], code = code_only(evidence.source);
+    if (!says(code, "Symbol(" + name) && !says(code, "SymbolAsync(" + name) &&
+        !says(code, "," + name + ")")) {
+      return Answer("constant_is_never_set").with("line", k + 1).with("name", name);
     }
   }
   return {};
@@ -104,7 +122,7 @@ Answer two_fields(const FieldLook& look) {
   const bool writers = !finding.shared() && finding.both_write();
   const bool found = finding.is_race() && (in_tile || writers);
   if (!found && !look.evidence.field_changes(look.first)) return {};
-  return race_of(look.evidence, "race_in_the_field");
+  return race_of(look.evidence, "race_in_the_field").as(Strength::kShape);
 }
 
 Answer two_residuals(const SumLook& look) {
@@ -145,6 +163,9 @@ const Family kRingMistakes = {
 };
 
 const Family kRaceMistakes = {
+    {"constant_is_never_set", Strength::kForbidden, with(kKernels), constant_never_set,
+     "line {line} declares {name} as __constant__, and nothing sets it: it is 0",
+     {"cudaMemcpyToSymbol({name}, ...), before the first launch"}},
     {"race", Strength::kForbidden, kAnyProgram, right_once_more, kRace, kRaceLooks},
     {"race_in_a_pass", Strength::kModel, without(kGraph), of_pass<race_in_a_pass>, kRace, kRaceLooks},
     {"array_is_not_shared", Strength::kForbidden, with(kKernels), array_of_each_thread,
@@ -162,8 +183,9 @@ const Family kRaceMistakes = {
       "{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
       "host; and whether the fill that sets it to 0 comes before every kernel that adds to it, in the same stream or "
       "by a wait; and whether a rank's parts overlap, so that two streams sweep and count the same "
-      "row}|{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits for "
-      "(cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}}",
+      "row; and whether each part waits, before its pass, for what other streams did in the pass "
+      "before}|{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits "
+      "for (cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}}",
       "whether a thread's own sum begins with 0, and so does every variable that goes into a sum",
       "{?unset|{shared_additions}}"}},
 };

@@ -73,7 +73,8 @@ const Family kCycleMistakes = {
      "what the coarser levels find counts {scale} times, as the smoothest errors show",
      {"{?negative|the signs: r is east + north + west + south - 4 u, and what it gives is added|whether the coarse "
       "defect is that after the first sweep: what the sweep has corrected is not to be corrected again}",
-      "{?negative||the weights that make the coarse r (one along x times one along y), which sum up to 4 for odd n}",
+      "{?negative||the weights that make the coarse r (one along x times one along y), which sum up to (coarse "
+      "distance / fine distance)^2, about 4, for odd and for even n}",
       "{?negative||the weights of the interpolation, which sum up to 1: where a fine point lies on the coarser level "
       "(point i at i * (m - 1) / (n - 1), so the last one at m - 1), and which weight belongs to the coarse point west "
       "of it}",

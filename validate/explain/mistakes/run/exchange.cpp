@@ -192,8 +192,8 @@ const Family kExchangeMistakes = {
       "to the {?north|north from end - sweeps on}{?south|{?north|, to the }south from begin on}), how many (as many as "
       "the next pass has sweeps, each with its padding), where they are put, and whether it is done before every pass}",
       "{?!group|{?first|which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, and "
-      "no other row of a rank|{?streams|what the exchange waits for (the kernel that computes the rows to be sent), "
-      "and what waits for it}}}"}},
+      "no other row of a rank|{?streams|what the exchange waits for (the kernels that compute the rows to be sent, "
+      "all of them), and what waits for it}}}"}},
 };
 // clang-format on
 

@@ -329,7 +329,8 @@ const Family kSumMistakes = {
     {"sum_is_reset_too_early", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0: line {line} resets {sum} before the host has it (line {other} {?copied|copies it|adds to "
      "it})",
-     {"the order: first the {?copied|copy at line {other}, then the fill|fill at line {line}, then the launch}"}},
+     {"the order: the fill before the launch, and {?copied|no other one before the copy at line "
+      "{other}|not after it}"}},
     {"device_reduce_adds_nothing", Strength::kForbidden, with(kDeviceReduce), of_sum<device_reduce>,
      "the field is right; the residual is not: cub::DeviceReduce is only asked how much memory it needs (line {line}), "
      "and adds up nothing",
