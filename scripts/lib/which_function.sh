@@ -122,7 +122,8 @@ repaired_launch() {
 }
 
 # find_where WORDS COMMAND...: adds to $said where it is, if COMMAND can tell, and sets where. With the solution's code the
-# program WORDS. What is said there of other functions is left out; if the place is not sure, what is said of them counts.
+# program WORDS. What is said there of other functions is left out, and if it is a few lines, all leads but the first; if
+# the place is not sure, what is said of other functions counts.
 find_where() {
   local words=$1 found="" status=0 others own line sure
   shift
@@ -173,7 +174,7 @@ find_where() {
     END {
       for (k = 1; k <= NR; ++k) {
         $0 = text[k]
-        if (/^  look at: / && sure == "sure" && of_others()) continue
+        if (/^  look at: / && sure == "sure" && (of_others() || (where ~ /where: (after )?line/ && leads++))) continue
         if (/^  (look at: |the (field|residual) is |it (ended|stopped) |A look at )|^[0-9].*: right, but / && !put) {
           print where
           put = 1
