@@ -2,10 +2,8 @@
 // two points to one place.
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "explain/looks/field_look.h"
@@ -75,49 +73,6 @@ Answer some_exchanged(const FieldLook& look) {
       return Answer(true)
           .with("neighbours", join(exchanged))
           .with("are", exchanged.size() > 1 ? "are" : "is");
-    }
-  }
-  return {};
-}
-
-/// Three neighbours are right, and what is left of each new value is some point of the old field,
-/// not always equally far off.
-Answer one_from_elsewhere(const FieldLook& look) {
-  if (look.first != 1 || !look.interior_only() || !look.points_differ()) return {};
-  constexpr int kDi[] = {1, 0, -1, 0}, kDj[] = {0, 1, 0, -1};
-  const char* const names[] = {"east", "north", "west", "south"};
-  std::vector<std::pair<float, int>> values;  // and where they stand
-  for (std::size_t k = 0; k < look.before.size(); ++k) values.push_back({look.before[k], int(k)});
-  std::sort(values.begin(), values.end());
-  for (int which = 0; which < 4; ++which) {
-    std::vector<std::string> examples;
-    int wrong = 0, unknown = 0, last_offset = 0;
-    bool differ = false;
-    look.all_of(look.interior(), [&](int i, int j) {
-      double left = 4.0 * look.at(look.found, i, j);
-      for (int k = 0; k < 4; ++k) {
-        if (k != which) left -= look.at(look.before, i + kDi[k], j + kDj[k]);
-      }
-      const int here = j * look.n + i, right = here + kDj[which] * look.n + kDi[which];
-      const float rounding = static_cast<float>(4 * look.near.bound);
-      if (std::fabs(left - look.before[right]) <= rounding) return true;
-      const auto at = std::lower_bound(values.begin(), values.end(),
-                                       std::pair<float, int>{float(left) - rounding, 0});
-      ++wrong;
-      if (at == values.end() || at->first > left + rounding) {
-        ++unknown;
-        return true;
-      }
-      differ |= !examples.empty() && at->second - here != last_offset;
-      last_offset = at->second - here;
-      if (wrong % 20 == 10 && examples.size() < 3) {
-        examples.push_back(format("point (%d, %d) is made with (%d, %d)", i, j, at->second % look.n,
-                                  at->second / look.n));
-      }
-      return true;
-    });
-    if (differ && 20 * unknown < wrong && examples.size() > 1) {
-      return Answer(true).with("neighbour", names[which]).with("examples", join(examples));
     }
   }
   return {};
@@ -261,9 +216,6 @@ const Family kPlaceMistakes = {
     {"some_neighbours_are_exchanged", Strength::kModel, kAnyProgram, of_field<some_exchanged>,
      "{neighbours} {are} read with i and j exchanged, and the other neighbours are right",
      {"the indices of {neighbours} in {sweep}: i comes first, then j, as in the others"}},
-    {"neighbour_from_elsewhere", Strength::kModel, kAnyProgram, of_field<one_from_elsewhere>,
-     "three of the neighbours are right, and in place of {neighbour} another point is read: {examples}",
-     {"the index of {neighbour} in {sweep}, or in what it calls: i, j and n, each in its place and complete"}},
     {"sweep_of_fewer_points", Strength::kModel, kAnyProgram, of_field<fewer_points>,
      "the sweep computes as if the field had {points} points per side, and not {n}: so it takes the points of a row "
      "for those of others",

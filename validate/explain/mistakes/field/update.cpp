@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "explain/looks/field_look.h"
@@ -164,6 +165,50 @@ Answer not_a_number(const FieldLook& look) {
       .with("draw", pattern.kind == Pattern::kOther);
 }
 
+/// Three neighbours are right, and what is left of each new value is some point of the old field,
+/// not always equally far off.
+Answer one_from_elsewhere(const FieldLook& look) {
+  if (look.first != 1 || !look.interior_only() || !look.points_differ()) return {};
+  constexpr int kDi[] = {1, 0, -1, 0}, kDj[] = {0, 1, 0, -1};
+  const char* const names[] = {"east", "north", "west", "south"};
+  std::vector<std::pair<float, int>> values;  // and where they stand
+  for (std::size_t k = 0; k < look.before.size(); ++k) values.push_back({look.before[k], int(k)});
+  std::sort(values.begin(), values.end());
+  for (int which = 0; which < 4; ++which) {
+    std::vector<std::string> examples;
+    int wrong = 0, unknown = 0, last_offset = 0;
+    bool differ = false;
+    look.all_of(look.interior(), [&](int i, int j) {
+      double left = 4.0 * look.at(look.found, i, j);
+      for (int k = 0; k < 4; ++k) {
+        if (k != which) left -= look.at(look.before, i + kDi[k], j + kDj[k]);
+      }
+      const int here = j * look.n + i, right = here + kDj[which] * look.n + kDi[which];
+      const float rounding = static_cast<float>(4 * look.near.bound);
+      if (std::fabs(left - look.before[right]) <= rounding) return true;
+      const auto at = std::lower_bound(values.begin(), values.end(),
+                                       std::pair<float, int>{float(left) - rounding, 0});
+      ++wrong;
+      if (at == values.end() || !(at->first <= left + rounding)) {
+        ++unknown;
+        return true;
+      }
+      differ |= !examples.empty() && at->second - here != last_offset;
+      last_offset = at->second - here;
+      if (wrong % 20 == 10 && examples.size() < 3) {
+        examples.push_back(format("point (%d, %d) is made with (%d, %d)", i, j, at->second % look.n,
+                                  at->second / look.n));
+      }
+      return true;
+    });
+    const bool most = 2 * wrong > look.n * look.n;
+    if (most && differ && 20 * unknown < wrong && examples.size() > 1) {
+      return Answer(true).with("neighbour", names[which]).with("examples", join(examples));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string fitted(const FieldLook& look) {
@@ -215,6 +260,9 @@ const Family kUpdateMistakes = {
     {"points_are_no_numbers", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
      "{points}: not a number from iteration {iteration} on, as if read where nothing had been written",
      {"{?tile|{tile_loads}; and which ones are read|{?ring|{rows_arrive}|what {sweep} reads for these points}}"}},
+    {"neighbour_from_elsewhere", Strength::kShape, kAnyProgram, of_field<one_from_elsewhere>,
+     "three of the neighbours are right, and in place of {neighbour} another point is read: {examples}",
+     {"the index of {neighbour} in {sweep}, or in what it calls: i, j and n, each in its place and complete"}},
 };
 // clang-format on
 
