@@ -90,12 +90,13 @@ where_it_is() {
 # repaired_launch COMMAND...: prints what would make the program right by COMMAND where it starts work for the GPU, if CUDA on
 # the CPU can say: in whatever form it is written. Fails if nothing would.
 repaired_launch() {
-  local status=0 kind line lines fewer what program=${on_cpu:-$program}
+  local status=0 kind line lines fewer what program=$program
+  if [[ -n $on_cpu ]]; then program=$bin/$on_cpu; fi
   becomes_right() {
     what=$(LAB_CPU_REPAIR=$1 LAB_CPU_WORKERS=1 timeout 3 "${@:2}" "$program" 2>&1) && [[ $what != *$'\n  diagnosis: '* ]]
   }
   if becomes_right "" "$@"; then return 1; fi
-  for kind in waits turned_block turned_grid more_x more_y more; do
+  for kind in waits more_x more_y; do
     becomes_right "$kind" "$@" || status=$?
     if ((status == 124)); then return 1; fi # it takes too long
     if ((status)); then
@@ -113,8 +114,7 @@ repaired_launch() {
     lines="line ${line//,/ and line }"
     case $kind in
       waits) echo "what starts at $lines. If the program waited for it there, it would be right." ;;
-      more*) what=" in ${kind#more_}" && echo "$lines: too few blocks${what% in more}, or each goes over too few points. With more your program is right." ;;
-      *) echo "the launch at $lines. With the ${kind#turned_}'s x and y exchanged your program is right." ;;
+      *) echo "the launch at $lines, or which points its kernel gives to each block. With more blocks your program is right." ;;
     esac
     return 0
   done
@@ -122,8 +122,7 @@ repaired_launch() {
 }
 
 # find_where WORDS COMMAND...: adds to $said where it is, if COMMAND can tell, and sets where. With the solution's code the
-# program WORDS. What is said there of other functions is left out, and if it is a few lines, all leads but the first; if
-# the place is not sure, what is said of other functions counts.
+# program WORDS. What is said there of other functions is left out; if the place is not sure, what is said of them counts.
 find_where() {
   local words=$1 found="" status=0 others own line sure
   shift
@@ -174,7 +173,7 @@ find_where() {
     END {
       for (k = 1; k <= NR; ++k) {
         $0 = text[k]
-        if (/^  look at: / && sure == "sure" && (of_others() || (where ~ /where: (after )?line/ && leads++))) continue
+        if (/^  look at: / && sure == "sure" && of_others()) continue
         if (/^  (look at: |the (field|residual) is |it (ended|stopped) |A look at )|^[0-9].*: right, but / && !put) {
           print where
           put = 1

@@ -39,11 +39,11 @@ Settings::Repair read_repair() {
   Settings::Repair repair;
   std::getline(words, repair.kind, ',');
   for (std::string line; std::getline(words, line, ',');) repair.lines.insert(std::stoi(line));
-  for (const char* known : {"waits", "more_x", "more_y", "more", "turned_grid", "turned_block"}) {
+  for (const char* known : {"waits", "more_x", "more_y"}) {
     if (repair.kind == known) return repair;
   }
   fail({"other"}, "LAB_CPU_REPAIR=", text,
-       ": must be waits, more_x, more_y, more, turned_grid or turned_block, and perhaps ,LINE,...");
+       ": must be waits, more_x or more_y, and perhaps ,LINE,...");
 }
 
 Settings read_settings() {

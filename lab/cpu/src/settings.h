@@ -23,7 +23,7 @@ struct Settings {
   bool strict = false;
   /// LAB_CPU_REPAIR=KIND or KIND,LINE,...: what every line of the program starts, or these, is done
   /// in another way, to see whether that makes a wrong program right. waits: the host waits for it.
-  /// more_x, more_y, more: 16 times as many blocks, in x, y or both. turned_grid, turned_block: x and y change places.
+  /// more_x, more_y: 8 times as many blocks.
   struct Repair {
     std::string kind;
     std::set<int> lines = {};  ///< none: every one

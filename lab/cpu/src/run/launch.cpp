@@ -2,7 +2,6 @@
 #include <cuda_on_cpu/launch.h>
 
 #include <memory>
-#include <utility>
 
 #include "activity.h"
 #include "error.h"
@@ -56,11 +55,8 @@ cudaError_t check(const LaunchConfig& config) {
 
 /// The launch as LAB_CPU_REPAIR wants it.
 LaunchConfig repaired(LaunchConfig config) {
-  const auto is = [&](const char* kind) { return settings().repair.is(kind, config.where.line); };
-  if (is("more_x") || is("more")) config.grid.x *= 16;
-  if (is("more_y") || is("more")) config.grid.y *= 16;
-  if (is("turned_grid")) std::swap(config.grid.x, config.grid.y);
-  if (is("turned_block")) std::swap(config.block.x, config.block.y);
+  if (settings().repair.is("more_x", config.where.line)) config.grid.x *= 8;
+  if (settings().repair.is("more_y", config.where.line)) config.grid.y *= 8;
   return config;
 }
 

@@ -1,4 +1,4 @@
-// expect: LAB_CPU_REPAIR=later: must be waits, more_x, more_y, more, turned_grid
+// expect: LAB_CPU_REPAIR=later: must be waits, more_x or more_y, and perhaps ,LINE,...
 // env: LAB_CPU_REPAIR=later
 
 #include <check.h>

@@ -86,7 +86,8 @@ Answer race_of(const Evidence& evidence, const char* rule) {
 Answer right_once_more(const Evidence& evidence) {
   const bool own_stream = evidence.patient.step < 11 && says(evidence.source, "cudaStreamCreate");
   const bool of_streams = evidence.wrong.run.order && own_stream && !evidence.finding.known();
-  if (of_streams) return Answer("race").with("of_streams", true);
+  // Which lines they are may be known.
+  if (of_streams) return Answer("race").with("of_streams", true).as(Strength::kShape);
   return evidence.right_once_more ? race_of(evidence, "race") : Answer();
 }
 
