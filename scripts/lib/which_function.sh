@@ -202,7 +202,7 @@ which_function() {
     command+=(--problem "${BASH_REMATCH[1]}" --n "${BASH_REMATCH[2]},250")
     # Of a multigrid program, few cycles say nothing of its residuals.
     if [[ $step_number != 16 ]]; then command+=(--iterations "${BASH_REMATCH[3]}"); fi
-    ((BASH_REMATCH[2] <= 4096)) || return 0 # a GPU's; here it would take too long
+    ((BASH_REMATCH[2] <= (step_ranks ? 1000 : 4096))) || return 0 # it would take too long
     if ((BASH_REMATCH[2] < 1000 && !step_ranks)); then command+=(--every-order); fi
   elif [[ $said =~ of\ the\ error\ at\ n\ =\ ([0-9]+) ]]; then
     command+=(--problem probe --n "${BASH_REMATCH[1]}" --every-order)

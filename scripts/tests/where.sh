@@ -98,6 +98,16 @@ else
   expect_no "look at: exchange_halos" "a march that ends too early"
 fi
 
+# A group of NCCL's calls may begin with a receive.
+given 15 '/NCCL_CHECK\(ncclSend/ { h; d }; /NCCL_CHECK\(ncclRecv/ { p; x }'
+check 15 RANKS=2
+if grep -qE 'cannot run here|no MPI' <<<"$said"; then
+  echo "15: not tried without MPI"
+else
+  run "$build_dir/bin/goals" --name 15_overlap --ranks 2 "$lab/build/bin/exercise_15_overlap_cpu"
+  expect "Goal reached: each exchange may run alongside a kernel" "the receive first"
+fi
+
 # A goal that is missed by a kernel whose launch does not fit the solution's kernel: with that the program fails, and no
 # goal is missed.
 given 08 '/^  using BlockReduce/,/^  if \(threadIdx/d; s/^(  \/\/ All threads of the block).*/  atomicAdd(sum, thread_sum);/

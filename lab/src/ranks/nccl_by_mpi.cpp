@@ -14,6 +14,7 @@ lab::Report why_invalid{""};  // an argument is: no kind, or more than the resul
 
 #ifdef __CUDA_ON_CPU__
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -114,7 +115,8 @@ void enqueue_group() {
     one_stream = false;
     CUDA_CHECK(cudaStreamSynchronize(message.stream));  // what comes before
   }
-  const char* call = messages[0].from ? "ncclSend" : "ncclRecv";
+  const bool sends = std::any_of(messages.begin(), messages.end(), [](auto& m) { return m.from; });
+  const char* call = sends ? "ncclSend" : "ncclRecv";
   enqueue(stream, call, [=] { exchange(messages); });
   if (!one_stream) CUDA_CHECK(cudaStreamSynchronize(stream));
 }

@@ -243,7 +243,7 @@ const Family kHistoryMistakes = {
      "one|the field is the correct one with i and j exchanged. Either the result is recorded that way, or the starting "
      "values are set that way}",
      {"{?each_copy|the two indices in {copy}: a point has the same place in both fields|{?swaps|run.finish in main: it "
-      "copies whole rows, from f_old + idx(0, j, n) on; and start(i, j) in initialize_field_kernel|run.finish(f_old, "
+      "copies whole rows, from f_old + idx(0, j, n) on; and start(i, j), where the field is filled|run.finish(f_old, "
       "idx(1, 0, n), idx(0, 1, n)) in main: first the distance in memory from i to i + 1, then from j to j + 1; "
       "and start(i, j) in initialize_field}}"}},
 };

@@ -58,6 +58,10 @@ const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answe
     answer->with("of_strips", true);
     return "bounds_leave_out_lines";
   }
+  const std::vector<int>& first_left_out = pattern.kind == Pattern::kRows ? pattern.rows.at : ends;
+  if (on_gpu && pattern.kind != Pattern::kUnion && first_left_out.front() / 2 == 512) {
+    return "points_beyond_1024_threads";
+  }
   const int before_columns = pattern.columns.blocks_before();
   const int before_rows = pattern.rows.blocks_before();
   if (on_gpu && (before_columns > 0 || pattern.kind == Pattern::kRows) &&
@@ -216,11 +220,11 @@ const char* const kLaunch =
     "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, "
     "{launch_grid}{?strips|; and what {sweep} itself divides, rows by blocks or warps}}";
 const char* const kPointsOfThreads =
-    "which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and threadIdx, and "
-    "the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points to come)}{?twice"
-    "| (two threads store the same point at line {twice})}; and the launch in {?by_sweep|{host}|copy_field}{?both| and "
-    "in copy_field}, its grid and block: x, for the columns, comes first (for a kernel with a single index there is "
-    "only x); and the n that it gives, which is also the length of a row";
+    "which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and threadIdx, the "
+    "`if` there, and the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points "
+    "to come)}{?twice| (two threads store the same point at line {twice})}; and the launch in "
+    "{?by_sweep|{host}|copy_field}{?both| and in copy_field}, its grid and block: x, for the columns, comes first (for "
+    "a kernel with a single index there is only x); and the n that it gives, which is also the length of a row";
 
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,
@@ -234,10 +238,15 @@ const Family kLeftOutMistakes = {
       "blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; with a single number k, i = k % n "
       "and j = k / n"}},
     {"launch_grid_is_rounded_down", Strength::kModel, kAnyProgram, of_field<kept_values>,
-     "{left_out}. They lie beyond the last whole block{?!strips| ({n} % {block} = {rest})}",
+     "{left_out}. They lie beyond the last multiple of {block}{?!strips| ({n} % {block} = {rest})}, where a launch "
+     "grid that is rounded down ends",
      {kLaunch,
       "{?on_gpu|a `return`, or an `if`, in {?by_sweep|{sweep}|{copy}}: a thread without a point leaves out its own "
       "work, and not that of its block; and how i and j are computed: blockIdx and threadIdx begin at 0}"}},
+    {"points_beyond_1024_threads", Strength::kModel, with(kKernels), of_field<kept_values>,
+     "{left_out}: beyond 1024 points, as many as a block can have threads",
+     {"the loop over a thread's points in {?by_sweep|{sweep}|{copy}}: it goes on by as many points as the block has "
+      "threads, up to the end of the row"}},
     {"bounds_leave_out_lines", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}",
      {kLaunch,

@@ -86,8 +86,12 @@ Answer race_of(const Evidence& evidence, const char* rule) {
 Answer right_once_more(const Evidence& evidence) {
   const bool own_stream = evidence.patient.step < 11 && says(evidence.source, "cudaStreamCreate");
   const bool of_streams = evidence.wrong.run.order && own_stream && !evidence.finding.known();
-  // Which lines they are may be known.
-  if (of_streams) return Answer("race").with("of_streams", true).as(Strength::kShape);
+  // Of a sum, which lines they are may be known.
+  if (of_streams) {
+    return Answer("race")
+        .with("of_streams", true)
+        .as(evidence.sum() ? Strength::kShape : Strength::kForbidden);
+  }
   return evidence.right_once_more ? race_of(evidence, "race") : Answer();
 }
 
@@ -173,7 +177,7 @@ const Family kRaceMistakes = {
      "at line {line} {array} is declared without __shared__: each thread has one of its own, and what it has not "
      "stored there itself may be anything",
      {"line {line}: __shared__ in front of it"}},
-    {"race_in_the_field", Strength::kShape, kAnyProgram, of_field<two_fields>, kRace, kRaceLooks},
+    {"race_in_the_field", Strength::kShape, with(kTile), of_field<two_fields>, kRace, kRaceLooks},
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: {?!unset|a race, or a variable that was never "
      "set|most likely {?late_sum|two checks share a sum, or one stream sets it to 0 while another adds, or a variable "

@@ -363,6 +363,8 @@ const Family kFindingMistakes = {
       "many as the rank holds|n * n floats}, and a row's padding if it has one}}",
       "{?slabs|{?lane|which rows are stored: those that the rank computes, from begin to end - 1; and }where a row is "
       "stored: row j of the field is row j - held_begin of what the rank holds}",
+      "{?of_ranks|how the rows are shared out: together the ranks have all n of them, also if n is no multiple of "
+      "their number; and how many rows a rank allocates, and how many its kernel is given}",
       "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},
     {"tile_entry_is_not_loaded", kHarmless, kAnyProgram, finding,
@@ -478,10 +480,10 @@ const Family kFindingMistakes = {
       "between reading it and writing it again. Where others still need the old value, no barrier helps: the new one "
       "belongs elsewhere"}},
     {"shared_place_is_written_twice", kHarmless, kAnyProgram, finding,
-     "two threads write the same place in shared memory, {place}, at line {line}: a race",
+     "two threads write the same place in shared memory, {place}, at {lines}: a race",
      {"{?tile|{tile_loads}; and the size of the tile, two more along x and along y than a block has points}",
       "{?of_cub|cub's temporary storage: one for each warp (an array of them) or block that adds up at that time|the "
-      "index at line {line}: a place for each thread, also if a block has several warps (threadIdx.y){?ring|, and "
+      "index at {lines}: a place for each thread, also if a block has several warps (threadIdx.y){?ring|, and "
       "within the warp's own ring}}"}},
 };
 // clang-format on

@@ -32,6 +32,7 @@ struct Found {
         .with("does", report.access)
         .with("array", as_name(scene.array))
         .with("detail", report.detail)
+        .with("of_ranks", evidence.wrong.run.ranks > 1)
         .with(report.kind, true);
   }
 };

@@ -120,7 +120,9 @@ Answer shared_sum(const Found& found) {
       (says(report.array, "storage") || says(code, ").Sum(") || says(code, ").Reduce("));
   if (of_array && found.finding.both_write() && report.other_line == report.line &&
       !says(code, "+=")) {
-    return found.answer("shared_place_is_written_twice").with("place", report.array);
+    return found.answer("shared_place_is_written_twice")
+        .with("place", report.array)
+        .with("lines", both_lines(report));
   }
   const std::string &one = report.thread, &other = report.other_thread;  // x,y,z
   const bool one_row = one.substr(one.find(',') + 1) == other.substr(other.find(',') + 1);
@@ -152,6 +154,7 @@ Answer answer_of_race(const Found& found) {
   const std::string code = code_at(found.source, found.report.line);
   return found.answer("shared_place_is_written_twice")
       .with("place", what)
+      .with("lines", both_lines(found.report))
       .with("of_cub", array.find('[') == std::string::npos && says(code, ".Sum("));
 }
 
