@@ -29,7 +29,8 @@ namespace {
 constexpr int kWaitSeconds = kOnCpu ? 600 : 20;
 constexpr int kMaxRanksOfNode = 1024;
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
-constexpr int kLooksAtAllWaiting = 60;
+constexpr int kLooksAtAllWaiting = 20;
+constexpr auto kAllWait = std::chrono::seconds(3);  // who waits longest says so
 constexpr auto kTimeToSpeak = std::chrono::milliseconds(500);
 using Clock = std::chrono::steady_clock;
 
@@ -117,8 +118,8 @@ void watch_over() {
       if (first_to_speak()) write_line(dead->line);
       _exit(kExitCudaError);
     }
-    const bool all = all_wait();
     const auto waited = Clock::now() - watch.since;
+    const bool all = all_wait() && waited > kAllWait;
     if (watch.waits && (all || waited > std::chrono::seconds(watch.limit))) {
       if (first_to_speak()) {
         Report report{watch.kind};

@@ -188,9 +188,10 @@ const Family kExchangeMistakes = {
      "pass, or only in its rows next to the border: otherwise it|at first; what comes later}} is not what the "
      "neighbour's rows hold then",
      {"{?group|ncclGroupEnd: what comes after ncclGroupStart is sent and received when the group ends, and not "
-      "before|{exchange}: {?first||rows of which field (the one that the next pass reads), }which rows (sent "
+      "before|{exchange}: which rows (sent "
       "to the {?north|north from end - sweeps on}{?south|{?north|, to the }south from begin on}), how many (as many as "
-      "the next pass has sweeps, each with its padding), where they are put, and whether it is done before every pass}",
+      "the next pass has sweeps, each with its padding), {?first||of which field (the one that the next pass reads), }"
+      "where they are put, and whether it is done before every pass}",
       "{?!group|{?first|which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, and "
       "no other row of a rank|{?streams|what the exchange waits for (the kernels that compute the rows to be sent, "
       "all of them), and what waits for it}}}"}},
