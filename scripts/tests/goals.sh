@@ -167,7 +167,7 @@ expect '^    the GPU writes 35.1 fields per iteration; 2 would do: does each thr
 # Without a GPU, what n means for the caches that are common.
 made 'echo "  --n N   points per side (default 4096)"'
 run "$goals" --name 07_beyond_l2 "$temp/made"
-expect 'at n = 4096 both fields have 134 MB, and 4 times the L2 cache are 252 MB on an H200, 210 MB on an H100 and 168 MB on an A100$' "n = 4096"
+expect 'at n = 4096 both fields have 134 MB, and 4 times the L2 cache are 252 MB on an H200, 210 MB on an H100 and 168 MB on an A100: n is too small for each of them$' "n = 4096"
 
 made 'echo "  --n N   points per side (default 1400)"'
 run "$goals" --name 07_beyond_l2 "$temp/made"
