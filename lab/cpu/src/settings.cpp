@@ -38,10 +38,12 @@ Settings::Repair read_repair() {
   std::istringstream words(text);
   Settings::Repair repair;
   std::getline(words, repair.kind, ',');
-  for (std::string line; std::getline(words, line, ',');) repair.lines.insert(std::stoi(line));
-  for (const char* known : {"waits", "more_x", "more_y"}) {
-    if (repair.kind == known) return repair;
+  bool understood = repair.kind == "waits" || repair.kind == "more_x" || repair.kind == "more_y";
+  for (std::string line; std::getline(words, line, ',');) {
+    repair.lines.insert(std::atoi(line.c_str()));
+    understood &= std::atoi(line.c_str()) > 0;
   }
+  if (understood) return repair;
   fail({"other"}, "LAB_CPU_REPAIR=", text,
        ": must be waits, more_x or more_y, and perhaps ,LINE,...");
 }

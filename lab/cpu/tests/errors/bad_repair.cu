@@ -1,5 +1,5 @@
-// expect: LAB_CPU_REPAIR=later: must be waits, more_x or more_y, and perhaps ,LINE,...
-// env: LAB_CPU_REPAIR=later
+// expect: LAB_CPU_REPAIR=waits,x: must be waits, more_x or more_y, and perhaps ,LINE,...
+// env: LAB_CPU_REPAIR=waits,x
 
 #include <check.h>
 

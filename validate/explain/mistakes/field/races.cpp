@@ -17,9 +17,10 @@ namespace validate {
 namespace {
 
 /// An array of a kernel with barriers that is declared without __shared__, though its threads write
-/// the elements that threadIdx tells them: as if each wrote a part of it.
+/// the elements that threadIdx tells them: as if each wrote a part of it. (A few rows, [3] say, may
+/// well be the thread's own.)
 Answer array_of_each_thread(const Evidence& evidence) {
-  static const std::regex declared(R"(^\s*(?:float|double)\s+(\w+)\s*\[.*\]\s*;)");
+  static const std::regex declared(R"(^\s*(?:float|double)\s+(\w+)\s*\[(?!1?\d\]\s*;).*\]\s*;)");
   static const std::regex assigned(R"((\w+)((?:\s*\[[^\]]*\])*)\s*[+]?=([^=][^;,]*))");
   const std::vector<std::string> lines = code_lines(evidence.source);
   for (const Function& function : functions_in(evidence.source)) {
