@@ -98,6 +98,11 @@ else
   expect_no "look at: exchange_halos" "a march that ends too early"
 fi
 
+# The residual of a multigrid program.
+given 16 's/= 0.25 \* std::sqrt/= std::sqrt/'
+check 16
+expect "^  where: line $(line_of '= std::sqrt'), in main\. " "a residual four times as large"
+
 # A group of NCCL's calls may begin with a receive.
 given 15 '/NCCL_CHECK\(ncclSend/ { h; d }; /NCCL_CHECK\(ncclRecv/ { p; x }'
 check 15 RANKS=2

@@ -325,7 +325,7 @@ class CycleCheck {
       grid.n > kMaxExactN ? judge_large(grid.n) : judge(grid);
       if (grid.problem == ProblemKind::kProbe) right_.insert(grid.n);
       // After the first grid: the others make use of it that the residuals are right.
-      if (!residuals_right_) {
+      if (!residuals_right_ && (asked_.cases.empty() || asked_.every_order)) {
         judge_residuals();
         judge_stopping();
         residuals_right_ = true;
