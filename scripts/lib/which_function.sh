@@ -97,6 +97,8 @@ repaired_launch() {
   }
   if becomes_right "" "$@"; then return 1; fi
   for kind in waits more_x more_y; do
+    # More blocks may hide a race.
+    if [[ $kind != waits && $said == *race* ]]; then return 1; fi
     becomes_right "$kind" "$@" || status=$?
     if ((status == 124)); then return 1; fi # it takes too long
     if ((status)); then

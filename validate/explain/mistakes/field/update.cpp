@@ -93,7 +93,9 @@ Answer fit_everywhere(const FieldLook& look) {
 Answer fit_where_wrong(const FieldLook& look) {
   if (look.ring.count() > 0) return {};
   const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
-  if (!fit.found) return {};
+  const bool kept = fit.terms.size() == 1 && fit.terms[0].di == 0 && fit.terms[0].dj == 0 &&
+                    fit.terms[0].factor == 1;  // no update at all: kept_values
+  if (!fit.found || kept) return {};
   Answer answer =
       describe_fit(look, fit, "wrong_update_of_some_points", "each of " + look.pattern.words());
   // Some whole rows: those with which a march begins or ends.

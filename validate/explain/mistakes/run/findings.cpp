@@ -417,7 +417,8 @@ const Family kFindingMistakes = {
     {"threads_write_the_same_point", kHarmless, kAnyProgram, finding,
      "two threads write the same place in {target} at line {line}{who}. Each point has to belong to one thread only",
      {"{?!loops|idx: each point needs a place of its own in memory, and a row has n of them; and i and j of a thread: "
-      "blockIdx * blockDim + threadIdx, along x and along y}",
+      "blockIdx * blockDim + threadIdx, along x and along y{?tile|; and which threads store: only those of the block's "
+      "own points, and none of the halo}}",
       "{?loops|which points a thread has: {?blocks|where its block's points begin (blockIdx times the number of points "
       "that a block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the previous "
       "warp's as a warp has columns, 4 for each lane), and }}where its loops begin, by how much they "
