@@ -38,8 +38,8 @@ using Clock = std::chrono::steady_clock;
 struct Board {
   std::atomic<int> said;                      // one of them has said why the job ends
   std::atomic<int> leaving[kMaxRanksOfNode];  // it is about to end, and has not died
-  std::atomic<int> waiting;                   // so many wait for messages
-  std::atomic<long> went_on;                  // so often one has got what it waited for
+  std::atomic<int> waiting;                   // how many wait for messages
+  std::atomic<long> went_on;                  // how often one has got what it waited for
 };
 
 /// Another rank of this node.
