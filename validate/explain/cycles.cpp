@@ -203,13 +203,12 @@ Diagnosis diagnose_cycles_made(const Case& run, int made, double residual, const
              run, patient);
 }
 
-Diagnosis diagnose_cycle_sum(const Case& run, double found, double of_before, double of_after,
+Diagnosis diagnose_cycle_sum(const Case& run, double found, double of_before,
                              const Patient& patient) {
   if (const Answer few = half_a_sum(patient.source, false); few.known()) {
     return say(few, run, patient);
   }
   const auto is = [&](double value) { return std::fabs(found - value) <= 1e-3 * value; };
-  if (is(of_after)) return say(Answer("residual_of_the_field_after"), run, patient);
   const char* const what =
       is(4 * of_before)   ? "four times as large as it should be: it is that of the defect, and "
                             "a sweep would change a point by a quarter of that"

@@ -53,8 +53,8 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient);
 Diagnosis diagnose_cycles_made(const Case& run, int made, double residual, const Patient& patient);
 
 /// The same of a right field's wrong residual, `found`. Right is that of the field with which the
-/// last cycle begins, `of_before`; `of_after` is that of the field which it leaves.
-Diagnosis diagnose_cycle_sum(const Case& run, double found, double of_before, double of_after,
+/// last cycle begins, `of_before`.
+Diagnosis diagnose_cycle_sum(const Case& run, double found, double of_before,
                              const Patient& patient);
 
 }  // namespace validate

@@ -37,7 +37,6 @@ const std::vector<TraitRow> kRows = {
     {kBlockConstant, "block_constant", 4, 11, "kBlockX", TraitRow::kFile},
     {kMemcpy, "memcpy", 8, kLast, "cudaMemcpy*", TraitRow::kFile},
     {kPairs, "pairs", 13, kLast, "pairs", TraitRow::kFile},
-    {kDeviceReduce, "device_reduce", 1, 0, "DeviceReduce", TraitRow::kFile},
 };
 
 // clang-format off
@@ -141,7 +140,7 @@ Words::Words(const Patient& patient)
     traits_ &= ~(kPasses | kRing);
   }
   const bool no_atomic = file && names_.count("__global__") && !holds_evidence(names_, "atomic*");
-  if (has(kDeviceReduce) || no_atomic) traits_ |= kStoredParts;
+  if (no_atomic) traits_ |= kStoredParts;
   if (has_name("cudaMemcpyAsync", step_ == 11 || step_ >= 15)) traits_ |= kLateSum;
   if (!file || names_.count("ncclGroupEnd")) traits_ &= ~kOpenGroup;
   if (names_.count("memcpy")) traits_ |= kMemcpy;

@@ -25,7 +25,6 @@ enum Trait : unsigned {
   kStreams = 1u << 14,        ///< streams that wait for each other
   kLateSum = 1u << 15,        ///< the host reads a sum while the next pass runs
   kMemcpy = 1u << 16,         ///< a call copies bytes: cudaMemcpy, memcpy
-  kDeviceReduce = 1u << 18,   ///< cub::DeviceReduce adds up stored parts
   kStoredParts = 1u << 19,    ///< parts of the sum are stored, and added up later
   kBlockConstant = 1u << 21,  ///< a block's shape is called kBlockX
   kPairs = 1u << 24,          ///< sums of two neighbours are kept for two points
@@ -36,7 +35,7 @@ enum Trait : unsigned {
 struct TraitRow {
   Trait trait;
   const char* name;      ///< as the words of the catalogue ask for it: {?tile|...}
-  int from, until;       ///< the steps; from > until: no solution has it
+  int from, until;       ///< the steps
   const char* evidence;  ///< a name in the file; with a * it may go on, and begin with a k
   enum How {
     kFile,    ///< the file says, if it is at hand

@@ -229,7 +229,7 @@ class CycleCheck {
     if (small && diagnosis.rule() != "cycle_with_a_slip") diagnosis = {};
     const int right = right_.empty() ? run.n : *right_.rbegin();
     if (diagnosis.rule().empty() && right < run.n) {
-      Answer answer("cycle_wrong_on_large_grids");
+      Answer answer("wrong_only_at_a_large_n");
       diagnosis = say(answer.with("n", run.n).with("right", right), {}, patient_);
     }
     std::vector<std::string> lines = diagnosis.lines();
@@ -345,8 +345,7 @@ class CycleCheck {
       after = field_after(next);
       const double expected = residual_of(field, next.n), found = last_residual();
       if (std::fabs(found - expected) <= kRounding / 2 + 1e-6 * expected) continue;
-      const Diagnosis diagnosis =
-          diagnose_cycle_sum(next, found, expected, residual_of(after, next.n), patient_);
+      const Diagnosis diagnosis = diagnose_cycle_sum(next, found, expected, patient_);
       std::vector<std::string> lines = diagnosis.lines();
       lines.push_back(format("the residual of cycle %d is wrong: expected %.9g, found %.9g",
                              next.iterations, expected, found));

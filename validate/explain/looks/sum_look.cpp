@@ -10,7 +10,6 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
   Sweep sweep;
   sweep.found = found;
   sweep.right = right;
-  sweep.changes.resize(before.size());
   sweep.columns.assign(n, 0.0);
   sweep.rows.assign(n, 0.0);
   for (int j = 1; j < n - 1; ++j) {
@@ -18,7 +17,6 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       const std::size_t k = static_cast<std::size_t>(j) * n + i;
       const float change = after[k] - before[k];
       const double square = static_cast<double>(change) * change;
-      sweep.changes[k] = change;
       sweep.columns[i] += square;
       sweep.rows[j] += square;
       sweep.total += square;
@@ -40,10 +38,6 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
       sweep.kept_against_south += south * south;
       sweep.kept_against_north += north * north;
     }
-  }
-  for (std::size_t k = 0; k < after.size(); ++k) {
-    const float four_times = after[k] - 4 * before[k];
-    sweep.against_four_times += static_cast<double>(four_times) * four_times;
   }
   return sweep;
 }

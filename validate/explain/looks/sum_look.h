@@ -13,21 +13,15 @@ namespace validate {
 struct Sweep {
   double found;                 ///< the program's residual
   double right;                 ///< the residual
-  std::vector<float> changes;   ///< n x n
   std::vector<double> columns;  ///< squared changes, summed along each column
   std::vector<double> rows;
   double total = 0, plain = 0, absolute = 0;
   double against_hidden = 0;           ///< squared changes against what the new field held before
-  double against_four_times = 0;       ///< changes against 4 times the old value, boundary included
   std::array<double, 9> against = {};  ///< changes against each point from (i-1, j-1) to (i+1, j+1)
   /// The same of the boundary's columns, which keep their values, against (i, j-1) and (i, j+1).
   double kept_against_south = 0, kept_against_north = 0;
 
   double found_sum(int n) const { return found * found * n * n; }
-  double square(int n, int i, int j) const {
-    const double change = changes[static_cast<std::size_t>(j) * n + i];
-    return change * change;
-  }
 };
 
 /// What every hypothesis on wrong residuals is held against.

@@ -86,12 +86,12 @@ Answer several_sweeps(const FieldLook& look) {
   return {};
 }
 
-/// Whether a pass of two sweeps is right, as it is if only an odd number of them goes wrong.
-bool two_at_once_are_right(const FieldLook& look) {
-  Case two = look.evidence.wrong.run;
-  two.check_every = two.iterations = 2;
-  const auto seen = look.has(kChecks) ? look.evidence.patient.ask(two) : nullptr;
-  return seen && agree(look.sweeps.after(2), seen->field, look.n, 2);
+/// Whether one pass of so many sweeps is right.
+bool right_at_once(const FieldLook& look, int sweeps) {
+  Case pass = look.evidence.wrong.run;
+  pass.check_every = pass.iterations = sweeps;
+  const auto seen = look.has(kChecks) ? look.evidence.patient.ask(pass) : nullptr;
+  return seen && agree(look.sweeps.after(sweeps), seen->field, look.n, sweeps);
 }
 
 /// Whole passes are performed, and of a few sweeps none.
@@ -125,25 +125,22 @@ bool exchanges_its_own_pointers(const std::string& source) {
 Answer stands_still(const FieldLook& look) {
   if (!predicts(look, old_start) && !predicts(look, first_sweep)) return {};
   const double first = look.said(1), second = look.said(2);
-  if (first == 0 && second == 0) {
-    const Answer dropped = rest_is_dropped(look);
-    return dropped.known() ? dropped : Answer("no_sweep_is_made");
-  }
+  if (first == 0 && second == 0) return rest_is_dropped(look);
   if (!look.residual_is_right(1) || !same_residual(second, first)) return {};
   return Answer("new_field_never_becomes_old")
-      .with("odd", two_at_once_are_right(look))
+      .with("odd", right_at_once(look, 2))
+      .with("single", right_at_once(look, 48))
       .with("by_bytes", look.has(kMemcpy) && !look.words.launches_copy())
       .with("swap", look.evidence.patient.names.count("swap") > 0 ||
                         exchanges_its_own_pointers(look.evidence.source));
 }
 
-/// The sweep writes nothing: the copy brings the starting values of the other field.
-Answer nothing_is_written(const FieldLook& look) {
+/// The sweep writes to the field that it should read, and the copy brings back the other's starting
+/// values.
+Answer fields_exchanged(const FieldLook& look) {
   if (look.start_new == look.start_old || !predicts(look, new_start)) return {};
-  if (look.said(1) == 0) return Answer("sweep_changes_no_point");
   Sweeps from_new(look.n, look.start_new);
-  return Answer(same_residual(look.said(1), from_new.residual(1)) ? "fields_exchanged_in_the_call"
-                                                                  : "new_value_is_not_stored");
+  return Answer(same_residual(look.said(1), from_new.residual(1)));
 }
 
 /// A pass that makes as many sweeps as usual, though only one was asked for.
@@ -165,10 +162,6 @@ Answer whole_pass(const FieldLook& look) {
 
 // clang-format off
 const Family kHistoryMistakes = {
-    {"no_sweep_is_made", Strength::kHistory, kAnyProgram, of_field<stands_still>,
-     "the field stays as it was at the start, and every residual is 0: no sweep is performed",
-     {"{never_launched}{?passes|; and whether sweeps are still performed when fewer are left than a pass has}; then "
-      "whether the new field becomes the old one"}},
     {"sweeps_left_over_are_dropped", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "of {asked} sweeps {made} are performed, and of one none: the sweeps that are left over, fewer than a pass has, "
      "are dropped",
@@ -176,12 +169,13 @@ const Family kHistoryMistakes = {
       "one or in a shorter pass"}},
     {"new_field_never_becomes_old", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "{?odd|a pass of an even number of sweeps is right. One of an odd number loses its last sweep (so with "
-     "--check-every 1 each pass repeats the first)|every iteration repeats the first: the new field never becomes the "
+     "--check-every 1 each pass repeats the first)|{?single|a pass of 48 sweeps is right, and one of a single sweep "
+     "leaves the field as it was|every iteration repeats the first: the new field never becomes the "
      "old one. {?swaps|The swap is missing, or it exchanges something else, or something undoes it (a second swap, a "
      "copy that was left)|Either the copy is missing, or it goes the wrong way, or it reaches no point of the "
-     "interior{?swap|, or pointers are swapped that are not main's own}}}",
-     {"{?odd|where the last sweep of a pass leaves its values: after an odd number of sweeps in the other one of the "
-      "two fields{?tile| (or of a tile's two buffers, so which of these is stored)}}",
+     "interior{?swap|, or pointers are swapped that are not main's own}}}}",
+     {"{?odd or single|where the last sweep of a pass leaves its values: after an odd number of sweeps in the other "
+      "one of the two fields{?tile| (or of a tile's two buffers, so which of these is stored)}}",
       "{?swaps|whether {handover} comes after each {?passes|pass|sweep}, and exchanges main's own pointers|the call in "
       "the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n "
       "* n * sizeof(float) bytes|all points{?copy_kernel| (its grid, its bounds; a single index ends at n * "
@@ -190,17 +184,10 @@ const Family kHistoryMistakes = {
      "after the first iteration the field is that of {made} sweeps: more are performed than are counted",
      {"how many sweeps {host} performs, and by how much iteration goes up in main{?graph|; and with how many sweeps "
       "each graph is captured: as many as main counts for a launch of it}"}},
-    {"sweep_changes_no_point", Strength::kHistory, kAnyProgram, of_field<nothing_is_written>,
-     "the sweep changes no point, and every residual is 0: either it does not run at all, or no point is within its "
-     "bounds",
-     {"{never_launched}"}},
-    {"fields_exchanged_in_the_call", Strength::kHistory, kAnyProgram, of_field<nothing_is_written>,
+    {"fields_exchanged_in_the_call", Strength::kHistory, kAnyProgram, of_field<fields_exchanged>,
      "the sweep reads f_new and writes f_old: the two are exchanged, and the copy then overwrites the result",
      {"the arguments of {sweep} where it is {?kernels|launched|called}, in the order of its parameters: f_new, which "
       "it writes, then f_old, which it reads", "{?kernels|the call of {host} in main, with the fields in its order}"}},
-    {"new_value_is_not_stored", Strength::kHistory, kAnyProgram, of_field<nothing_is_written>,
-     "the sweep computes, but no new value reaches the new field",
-     {"the line f_new[idx(i, j, n)] = value in {sweep}"}},
     {"one_iteration_behind", Strength::kHistory, kAnyProgram, of_field<history<one_sweep_less>>,
      "{?checks|with --check-every 1 }the field is the previous iteration's",
      {"run.finish in main: it must get the field that the last sweep wrote; and whether the new field becomes the "

@@ -185,9 +185,8 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
     answer.rule = blocks;
   } else {
     answer.with("by_bytes", by_copy && look.has(kMemcpy) && !look.words.launches_copy());
-    answer.with("not_called", later && all);
     answer.rule = !by_sweep           ? "copy_leaves_out_points"
-                  : !on_gpu           ? "loops_leave_out_points"
+                  : !on_gpu           ? "bounds_leave_out_lines"
                   : all               ? "sweep_reaches_no_point"
                   : look.has(kStrips) ? "strips_leave_out_points"
                                       : "threads_leave_out_points";
@@ -264,8 +263,6 @@ const Family kLeftOutMistakes = {
      "reaches 32{?!apart|, so the blocks overlap}",
      {"what blockIdx.{letter} is multiplied by in {?by_sweep|{sweep}|{copy}}: the number of {lines} that a block has "
       "(blockDim.{letter} is its number of threads, which may be fewer; gridDim.{letter} is the number of blocks)"}},
-    {"loops_leave_out_points", Strength::kModel, kAnyProgram, of_field<kept_values>,
-     "{left_out}", {"the loops in {sweep}{?both| and in copy_field}"}},
     {"sweep_reaches_no_point", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}",
      {"{never_launched}",
@@ -283,7 +280,7 @@ const Family kLeftOutMistakes = {
      "{left_out}", {kLaunch, kPointsOfThreads}},
     {"copy_leaves_out_points", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
-     {"{?not_called|whether copy_field is called in each iteration, whatever the iteration's number}", kLaunch,
+     {kLaunch,
       "{?by_bytes|the number of bytes, where the field is copied: n * n * sizeof(float) (cudaMemcpy2D: a width "
       "of n * sizeof(float))}",
       std::string("{?!by_bytes|{?on_gpu|") + kPointsOfThreads + "|the loops in {copy}}}"}},

@@ -47,37 +47,6 @@ Answer exchanged(const FieldLook& look) {
   }));
 }
 
-/// Some of the four neighbours are read with i and j exchanged: neighbour (di, dj) of point (i, j) is
-/// then (j + dj, i + di), or (j + di, i + dj) if the 1 stays where it was.
-Answer some_exchanged(const FieldLook& look) {
-  if (!look.interior_only() || !look.points_differ()) return {};
-  constexpr int kDi[] = {1, 0, -1, 0}, kDj[] = {0, 1, 0, -1};
-  const std::vector<std::string> names = {"east", "north", "west", "south"};
-  for (int which = 1; which < 15; ++which) {
-    for (const bool stays : {false, true}) {
-      if (!look.all_of(look.interior(), [&](int i, int j) {
-            double sum = 0;
-            for (int k = 0; k < 4; ++k) {
-              const int di = stays ? kDi[k] : kDj[k], dj = stays ? kDj[k] : kDi[k];
-              sum += which >> k & 1 ? look.at(look.before, j + di, i + dj)
-                                    : look.at(look.before, i + kDi[k], j + kDj[k]);
-            }
-            return look.near(0.25 * sum, look.at(look.found, i, j));
-          })) {
-        continue;
-      }
-      std::vector<std::string> exchanged;
-      for (int k = 0; k < 4; ++k) {
-        if (which >> k & 1) exchanged.push_back(names[k]);
-      }
-      return Answer(true)
-          .with("neighbours", join(exchanged))
-          .with("are", exchanged.size() > 1 ? "are" : "is");
-    }
-  }
-  return {};
-}
-
 /// The sweep computes as if the field had one or two points a side less: it was given the interior's
 /// number of points. A row then has other points.
 Answer fewer_points(const FieldLook& look) {
@@ -99,26 +68,6 @@ Answer fewer_points(const FieldLook& look) {
       if (std::equal(made.begin(), made.end(), found.begin(), look.near)) {
         return Answer(true).with("points", m);
       }
-    }
-  }
-  return {};
-}
-
-/// The sweep reads as if rows were shorter or longer than they are, and writes where it should.
-Answer other_rows(const FieldLook& look) {
-  if (look.first != 1 || !look.interior_only() || !look.points_differ()) return {};
-  const int n = look.n;
-  for (const bool columns : {false, true}) {  // which of them stand one after the other in memory
-    const Field before = columns ? transposed(look.before, n) : look.before;
-    for (int m = 1; m <= n + 2; ++m) {
-      const bool fits = m != n && look.all_of(look.interior(), [&](int i, int j) {
-        const std::size_t k = columns ? std::size_t(i) * m + j : std::size_t(j) * m + i;
-        if (k + m >= before.size() || k < std::size_t(m))
-          return true;  // such a read is told as one
-        const double sum = before[k + 1] + before[k + m] + before[k - 1] + before[k - m];
-        return look.near(0.25 * sum, look.at(look.found, i, j));
-      });
-      if (fits) return Answer(true).with("points", m);
     }
   }
   return {};
@@ -213,17 +162,11 @@ const Family kPlaceMistakes = {
      "array's index, but not in the others'",
      {"every idx(...) in {sweep}{?!swaps| and in {copy}}: idx(i, j, n), never idx(j, i, n); and an index that "
       "is written without idx: it needs idx's formula"}},
-    {"some_neighbours_are_exchanged", Strength::kModel, kAnyProgram, of_field<some_exchanged>,
-     "{neighbours} {are} read with i and j exchanged, and the other neighbours are right",
-     {"the indices of {neighbours} in {sweep}: i comes first, then j, as in the others"}},
     {"sweep_of_fewer_points", Strength::kModel, kAnyProgram, of_field<fewer_points>,
      "the sweep computes as if the field had {points} points per side, and not {n}: so it takes the points of a row "
      "for those of others",
      {"the n that {sweep} is given where it is {?kernels|launched|called}, and what it hands on to idx: all points per "
       "side, the boundary included"}},
-    {"rows_of_another_length", Strength::kModel, kAnyProgram, of_field<other_rows>,
-     "the sweep reads the old field as if its rows had {points} points, and not {n}",
-     {"the last argument of idx where {sweep} reads{?tile| or loads the tile}: n, the field's points per side"}},
     {"exchanged_in_each_block", Strength::kModel, kAnyProgram, of_field<exchanged_in_blocks>,
      "within each block of {block} x {block} points, i and j are exchanged",
      {"{?tile|the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y "

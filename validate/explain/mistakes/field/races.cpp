@@ -50,23 +50,6 @@ Answer array_of_each_thread(const Evidence& evidence) {
   return {};
 }
 
-/// A variable in constant memory that the host never fills.
-Answer constant_never_set(const Evidence& evidence) {
-  static const std::regex declared(
-      R"(^\s*(?:static\s+)?__constant__\s+[\w ]+\W(\w+)\s*(?:\[.*\])?\s*;)");
-  const std::vector<std::string> lines = code_lines(evidence.source);
-  std::smatch match;
-  for (std::size_t k = 0; k < lines.size(); ++k) {
-    if (!std::regex_search(lines[k], match, declared)) continue;
-    const std::string name = match[1], code = code_only(evidence.source);
-    if (!says(code, "Symbol(" + name) && !says(code, "SymbolAsync(" + name) &&
-        !says(code, "," + name + ")")) {
-      return Answer("constant_is_never_set").with("line", k + 1).with("name", name);
-    }
-  }
-  return {};
-}
-
 /// Two runs give different fields: which race it is, if a look at every access, or the program's
 /// text, says that; else the entry `rule`.
 Answer race_of(const Evidence& evidence, const char* rule) {
@@ -138,8 +121,6 @@ Answer two_residuals(const SumLook& look) {
   const bool raced = all.finding.is_race();
   return Answer("race_or_something_unset")
       .with("unset", all.patient.watched && !raced)
-      .with("of_cas", says(all.source, "atomicCAS"))
-      .with("of_streams", look.has(kStreams) && !raced)
       .as(Strength::kSymptom);
 }
 
@@ -169,9 +150,6 @@ const Family kRingMistakes = {
 };
 
 const Family kRaceMistakes = {
-    {"constant_is_never_set", Strength::kForbidden, with(kKernels), constant_never_set,
-     "line {line} declares {name} as __constant__, and nothing sets it: it is 0",
-     {"cudaMemcpyToSymbol({name}, ...), before the first launch"}},
     {"race", Strength::kForbidden, kAnyProgram, right_once_more, kRace, kRaceLooks},
     {"race_in_a_pass", Strength::kModel, without(kGraph), of_pass<race_in_a_pass>, kRace, kRaceLooks},
     {"array_is_not_shared", Strength::kForbidden, with(kKernels), array_of_each_thread,
@@ -182,16 +160,12 @@ const Family kRaceMistakes = {
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: {?!unset|a race, or a variable that was never "
      "set|most likely {?late_sum|two checks share a sum, or one stream sets it to 0 while another adds, or a variable "
-     "is not set|{?of_cas|an addition by atomicCAS is "
-     "lost|a variable that was never set}}, as a look at every access finds no race}",
-     {"{?of_cas|atomicCAS: it adds nothing if another thread was faster. It is tried again, in a loop, until it "
-      "returns the value that it was to replace}",
-      "{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
+     "is not set|a variable that was never set}, as a look at every access finds no race}",
+     {"{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
       "host; and whether the fill that sets it to 0 comes before every kernel that adds to it, in the same stream or "
       "by a wait; and whether a rank's parts overlap, so that two streams sweep and count the same "
       "row; and whether each part waits, before its pass, for what other streams did in the pass "
-      "before}|{?of_streams|the stream in which the parts of the sum are added up, also over the ranks: what it waits "
-      "for (cudaStreamWaitEvent) before it reads what another stream has added|{shared_additions}}}",
+      "before}|{shared_additions}}",
       "whether a thread's own sum begins with 0, and so does every variable that goes into a sum",
       "{?unset|{shared_additions}}"}},
 };

@@ -36,15 +36,10 @@ Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* ru
   const auto all = [&](auto test) { return std::all_of(fit.terms.begin(), fit.terms.end(), test); };
   const bool all_new = all([](const Term& term) { return term.new_field; });
   const bool reads_new = !all([](const Term& term) { return !term.new_field; });
-  const bool four = fit.terms.size() == 4 && all([&](const Term& term) {
-                      return std::abs(term.di) + std::abs(term.dj) == 1 &&
-                             std::fabs(term.factor - fit.terms[0].factor) < 1e-5;
-                    });
   int di = 0, dj = 0;
   const bool shifted = is_shifted(fit, &di, &dj);
   Answer answer(reads_new           ? "update_reads_the_new_field"
                 : fit.terms.empty() ? "update_of_a_constant"
-                : four              ? "update_with_another_factor"
                 : shifted           ? "update_of_a_point_beside"
                                     : rule);
   answer.with("where", where).with("formula", fit.words()).with("all_new", all_new);
@@ -106,34 +101,6 @@ Answer fit_where_wrong(const FieldLook& look) {
 
 // ---- Where it is wrong
 
-/// Whether the wrong rows are right but for one neighbouring row: another one is read.
-Answer lines_taken(const FieldLook& look) {
-  if (!look.points_differ() || !look.interior_only()) return {};
-  const int n = look.n;
-  for (const bool south : {true, false}) {
-    const auto fits = [&](int j, int other) {
-      return row_is_made_with(look.before, other, south, look.before, look.found, n, j, look.near);
-    };
-    std::vector<std::string> examples;
-    std::size_t rows = 0;
-    bool explained = true;
-    for (int j = 1; explained && j < n - 1; ++j) {
-      if (fits(j, south ? j - 1 : j + 1)) continue;  // as it should be
-      int taken = 0;
-      while (taken < n && !fits(j, taken)) ++taken;
-      explained = taken < n;
-      ++rows;
-      if (rows <= 3) examples.push_back(format("row %d takes row %d", j, taken));
-    }
-    if (!explained || rows == 0) continue;
-    return Answer("another_line_is_read")
-        .with("neighbour", south ? "south" : "north")
-        .with("lines", join(examples) + (rows > examples.size() ? ", and so on" : ""))
-        .with("registers", look.has(kStrips));
-  }
-  return {};
-}
-
 /// Whether only points are wrong that read the boundary.
 Answer beside_the_boundary(const FieldLook& look) {
   if (!look.interior_only()) return {};
@@ -153,62 +120,12 @@ Answer not_a_number(const FieldLook& look) {
   const Cells none = Cells::where(look.n, [&](int i, int j) {
     return look.cells.has(i, j) && !std::isfinite(look.at(look.found, i, j));
   });
-  if (none.count() == 0) return {};
-  if (none.interior().count() == 0) {
-    int sides = 0;
-    return Answer("boundary_is_no_number")
-        .with("where", sides_of(look, &sides))
-        .with("all", none.count() == 4 * static_cast<std::size_t>(look.n - 1));
-  }
+  if (none.interior().count() == 0) return {};
   const Pattern pattern = find_pattern(none);
   return Answer("points_are_no_numbers")
       .with("points", pattern.words())
       .with("iteration", look.first)
       .with("draw", pattern.kind == Pattern::kOther);
-}
-
-/// Three neighbours are right, and what is left of each new value is some point of the old field,
-/// not always equally far off.
-Answer one_from_elsewhere(const FieldLook& look) {
-  if (look.first != 1 || !look.interior_only() || !look.points_differ()) return {};
-  constexpr int kDi[] = {1, 0, -1, 0}, kDj[] = {0, 1, 0, -1};
-  const char* const names[] = {"east", "north", "west", "south"};
-  std::vector<std::pair<float, int>> values;  // and where they stand
-  for (std::size_t k = 0; k < look.before.size(); ++k) values.push_back({look.before[k], int(k)});
-  std::sort(values.begin(), values.end());
-  for (int which = 0; which < 4; ++which) {
-    std::vector<std::string> examples;
-    int wrong = 0, unknown = 0, last_offset = 0;
-    bool differ = false;
-    look.all_of(look.interior(), [&](int i, int j) {
-      double left = 4.0 * look.at(look.found, i, j);
-      for (int k = 0; k < 4; ++k) {
-        if (k != which) left -= look.at(look.before, i + kDi[k], j + kDj[k]);
-      }
-      const int here = j * look.n + i, right = here + kDj[which] * look.n + kDi[which];
-      const float rounding = static_cast<float>(4 * look.near.bound);
-      if (std::fabs(left - look.before[right]) <= rounding) return true;
-      const auto at = std::lower_bound(values.begin(), values.end(),
-                                       std::pair<float, int>{float(left) - rounding, 0});
-      ++wrong;
-      if (at == values.end() || !(at->first <= left + rounding)) {
-        ++unknown;
-        return true;
-      }
-      differ |= !examples.empty() && at->second - here != last_offset;
-      last_offset = at->second - here;
-      if (wrong % 20 == 10 && examples.size() < 3) {
-        examples.push_back(format("point (%d, %d) is made with (%d, %d)", i, j, at->second % look.n,
-                                  at->second / look.n));
-      }
-      return true;
-    });
-    const bool most = 2 * wrong > look.n * look.n;
-    if (most && differ && 20 * unknown < wrong && examples.size() > 1) {
-      return Answer(true).with("neighbour", names[which]).with("examples", join(examples));
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -235,8 +152,6 @@ const Family kUpdateMistakes = {
      {"{?march_first|{march}}",
       "{update_line} (1 / 4 between integers is 0, and an int holds no fraction), and what it reads{?tile|: a tile of "
       "floats, filled before that}"}},
-    {"update_with_another_factor", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
-     "{where} becomes {formula}: the correct neighbours, but the factor is not 0.25", {"{update_line}"}},
     {"update_of_a_point_beside", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
      "{where} becomes {formula}: what point {shift} should become, so all that it reads lies that far off, or "
      "it is stored that far off",
@@ -245,26 +160,13 @@ const Family kUpdateMistakes = {
       "value is stored"}},
     {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>, kFit, kFitLooks},
     {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>, kFit, kFitLooks},
-    {"another_line_is_read", Strength::kShape, kAnyProgram, of_field<lines_taken>,
-     "all is right but for one line that is read: for {neighbour} {lines}",
-     {"{?registers|the rows that a warp has in its registers: after each row that was swept, centre becomes south, "
-      "north becomes centre, and the next row that was loaded becomes north|where {neighbour} is read in "
-      "{sweep}{?tile|, and where the tile's entry for it is loaded: by one thread, and once}}"}},
     {"beside_the_boundary", Strength::kShape, kAnyProgram, of_field<beside_the_boundary>,
      "only the points next to {where} are wrong: what they read there is not what was stored there",
      {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 to n - 2{?tile|; so "
       "the tile is also loaded from 0 to n - 1}"}},
-    {"boundary_is_no_number", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
-     "{where} holds values that are not a number: {?all|all of it, and no other point, so one of the two fields "
-     "never got its starting values there|either the sweep writes there what it reads beyond the field, or one of "
-     "the two fields has no starting values there}",
-     {"{?!all|{bounds}}", "{starts_in_main}; and its loops, or its threads: all points, i and j from 0 to n - 1"}},
     {"points_are_no_numbers", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
      "{points}: not a number from iteration {iteration} on, as if read where nothing had been written",
      {"{?tile|{tile_loads}; and which ones are read|{?ring|{rows_arrive}|what {sweep} reads for these points}}"}},
-    {"neighbour_from_elsewhere", Strength::kShape, kAnyProgram, of_field<one_from_elsewhere>,
-     "three of the neighbours are right, and in place of {neighbour} another point is read: {examples}",
-     {"the index of {neighbour} in {sweep}, or in what it calls: i, j and n, each in its place and complete"}},
 };
 // clang-format on
 

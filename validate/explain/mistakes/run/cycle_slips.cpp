@@ -19,29 +19,26 @@ namespace {
 struct Slip {
   const char* cause;
   const char* where;
-  double before = 1.39, after = 0.56;     // how far the sweeps go
-  double shares = 1;                      // what the coarse r is multiplied by
-  bool left_by_sweep = true;              // the coarse r is made of what the first sweep leaves
-  double left_sign = 1;                   // with which its sweep counts there
-  bool of_three = false;                  // and of 3 x 3 fine points, whatever n
-  double corners = 1;                     // with which the corners of 3 x 3 count, too
-  bool gathers = true;                    // no: one fine point's r, times 4
-  double first_e = 1, r = 1, coarse = 1;  // what counts in the second sweep, and how often
-  bool around_have_coarse = true;         // the four neighbours have the coarse correction in them
-  double own = 1;                         // of the value with which a point enters that sweep
-  double defect = 1;                      // the sign of r on the level on which a cycle begins
-  double keep_u = 1, add = 1;             // u = keep_u * u + add * correction
-  double keep_e = 0, keep_r = 0;          // what stays on a coarser level from the cycle before
-  double last = 0.25;                     // times r: the correction on the last level
-  bool skips_the_coarsest = false;        // the level above the last one is never corrected
-  bool small_lost = false;                // the first level of at most 33 points leaves e at 0
-  bool up_from_the_finest = false;        // each level is corrected before the coarser one
-  bool points_round_up = false;           // the next level has (n + 1) / 2 points
+  double before = 1.39, after = 0.56;  // how far the sweeps go
+  double shares = 1;                   // what the coarse r is multiplied by
+  bool left_by_sweep = true;           // the coarse r is made of what the first sweep leaves
+  double left_sign = 1;                // with which its sweep counts there
+  bool of_three = false;               // and of 3 x 3 fine points, whatever n
+  double first_e = 1, r = 1;           // what counts in the second sweep, and how often
+  bool around_have_coarse = true;      // the four neighbours have the coarse correction in them
+  double defect = 1;                   // the sign of r on the level on which a cycle begins
+  double keep_u = 1, add = 1;          // u = keep_u * u + add * correction
+  double keep_e = 0, keep_r = 0;       // what stays on a coarser level from the cycle before
+  double last = 0.25;                  // times r: the correction on the last level
+  bool skips_the_coarsest = false;     // the level above the last one is never corrected
+  bool small_lost = false;             // the first level of at most 33 points leaves e at 0
+  bool up_from_the_finest = false;     // each level is corrected before the coarser one
+  bool points_round_up = false;        // the next level has (n + 1) / 2 points
   bool of_its_points = false;  // i then lies at i * (m - 1) / (n - 1), not i * (n / 2) / (n - 1)
   int longer = 0;              // point i lies at i * (m - 1) / (n - 1 + longer)
   bool half_down = false, half_up = false;  // it lies at i / 2, where shares are taken, or values
   bool linear = true, of_u = false;         // the interpolation; of the coarser level's u
-  bool parts_exchanged = false, axes_exchanged = false;
+  bool parts_exchanged = false;
 };
 
 Slip row(const char* cause, const char* where, void (*make)(Slip*)) {
@@ -80,21 +77,13 @@ const Slip kSlips[] = {
         [](Slip* s) { s->left_by_sweep = false; }),
     row("the coarse r gathers from 3 x 3 fine points, and with an even number of points per side 4 x 4 have a share",
         kPlace, [](Slip* s) { s->of_three = true; }),
-    row("the corners count twice in the coarse r", "the weights that make the coarse r: with 2^k + 1 points per side "
-        "1, 1/2 for the four neighbours, and 1/4 for the corners, 4 in all", [](Slip* s) { s->corners = 2; }),
     row("what the first sweep leaves of the defect is computed with the wrong sign",
         "what restrict_kernel gathers: r - (4 e - the neighbours' e), with the first sweep's e = omega / 4 * r",
         [](Slip* s) { s->left_sign = -1; }),
-    row("the coarse r is one fine point's, times 4, so that a rough error, which changes sign from point to point, is "
-        "taken for a smooth one",
-        "how the coarse r is made: a coarse point gathers a share of each fine r around it, and those of a rough error "
-        "cancel out", [](Slip* s) { s->gathers = false; }),
     row("the correction takes the place of u", "where the finest level stores its result: it is added to u",
         [](Slip* s) { s->keep_u = 0; }),
     row(kSubtracted, kSigns, [](Slip* s) { s->add = -1; }),
     row(kSubtracted, kSigns, [](Slip* s) { s->defect = -1; }),
-    row("the correction is added to u twice", "where the finest level stores its result, and which threads do it",
-        [](Slip* s) { s->add = 2; }),
     row("the second sweep has no r in it", kSecondSweep, [](Slip* s) { s->r = 0; }),
     row("r counts four times in the second sweep", kSecondSweep, [](Slip* s) { s->r = 4; }),
     row("r has the wrong sign in the second sweep", kSecondSweep, [](Slip* s) { s->r = -1; }),
@@ -102,15 +91,7 @@ const Slip kSlips[] = {
          kSecondSweep, [](Slip* s) { s->around_have_coarse = false; }),
     row("the second sweep begins with the coarse correction alone, without the first sweep's", kSecondSweep,
         [](Slip* s) { s->first_e = 0; }),
-    row("the first sweep's correction counts four times in the second sweep: it is omega / 4 * r", kSecondSweep,
-        [](Slip* s) { s->first_e = 4; }),
-    row("the coarse correction counts twice", kSecondSweep, [](Slip* s) { s->coarse = 2; }),
-    row("the second sweep gives only what it changes, without the value with which a point enters it", kSecondSweep,
-        [](Slip* s) { s->own = 0; }),
     row("there is no second sweep", kSecondSweep, [](Slip* s) { s->after = 0; }),
-    row("both sweeps have the factor 1.39", "the second sweep's factor: kOmegaAfter", [](Slip* s) { s->after = 1.39; }),
-    row("both sweeps have the factor 1, which keeps the roughest errors", "kOmegaBefore and kOmegaAfter, in both "
-        "sweeps", [](Slip* s) { s->before = s->after = 1; }),
     row("the last level's correction is 0", "how far the loop down goes: the last level, of 3 points per side, gets "
         "an r, too; and its correction there, r / 4", [](Slip* s) { s->last = 0; }),
     row("the e of the last level but one stays 0: it is taken for the last one, or left out on the way up",
@@ -126,8 +107,6 @@ const Slip kSlips[] = {
     row("the levels have n, (n + 1) / 2, ... points per side: with an even number, one too few",
         "the next level's points: n / 2 + 1",
         [](Slip* s) { s->points_round_up = s->of_its_points = true; }),
-    row("each coarse point is taken to lie on every second fine one, which is so for 2^k + 1 points per side only",
-        kPlace, [](Slip* s) { s->half_down = s->half_up = true; }),
     row("where the coarse r is made, each coarse point is taken to lie on every second fine one, which is so for "
         "2^k + 1 points per side only",
         kPlace, [](Slip* s) { s->half_down = true; }),
@@ -143,8 +122,6 @@ const Slip kSlips[] = {
     row("the interpolation takes one coarse point's value as it is", "interpolated(): linear between the four coarse "
         "points around, with the parts that remain of i * ratio and j * ratio; they are no integers",
         [](Slip* s) { s->linear = false; }),
-    row("i and j are exchanged in the coarse correction", "the order of i and j where a coarse field is read or "
-        "written: idx(i, j, m) has i first", [](Slip* s) { s->axes_exchanged = true; }),
     row("a coarser level's correction is added to that of the cycle before",
         "whether e of every level is set anew in each cycle", [](Slip* s) { s->keep_e = 1; }),
     row("what makes the coarse r is added to the r of the cycle before",
@@ -274,17 +251,14 @@ class Cycles {
       // A coarse point gathers from 4 x 4 fine ones.
       const auto share = [this, fine](int at, double place, int c) {
         const int k = at - (2 * c - 2 + fine->n % 2);
-        if (!slip_.gathers) return k == 1 ? 2.0 : 0.0;
         if (slip_.of_three && k == 3) return 0.0;
         return k >= 0 && k < 4 ? std::max(0.0, 1 - std::fabs(place - c)) : 0;
       };
       for (int b = int(y); b <= int(y) + 1; ++b) {
         for (int a = int(x); a <= int(x) + 1; ++a) {
           if (std::min(a, b) < 1 || std::max(a, b) >= coarse->n - 1) continue;
-          const bool corner = share(i, x, a) < 0.75 && share(j, y, b) < 0.75;
-          coarse->at(&coarse->r, a, b) += (corner ? slip_.corners : 1) * slip_.shares *
-                                          share(i, x, a) * share(j, y, b) *
-                                          (slip_.left_by_sweep ? left : r);
+          coarse->at(&coarse->r, a, b) +=
+              slip_.shares * share(i, x, a) * share(j, y, b) * (slip_.left_by_sweep ? left : r);
         }
       }
     });
@@ -296,9 +270,7 @@ class Cycles {
     fine->all(boundary_ ? 0 : 1, [&](int i, int j) {
       const double x = place(i, *fine, coarse, slip_.half_up);
       const double y = place(j, *fine, coarse, slip_.half_up);
-      const bool turned = slip_.axes_exchanged;
-      const double c = slip_.coarse * between(slip_.of_u ? coarse.u : coarse.e, coarse.n,
-                                              turned ? y : x, turned ? x : y, slip_);
+      const double c = between(slip_.of_u ? coarse.u : coarse.e, coarse.n, x, y, slip_);
       fine->at(&from_coarse, i, j) = c;
       fine->at(&e, i, j) = slip_.first_e * slip_.before / 4 * fine->at(&fine->r, i, j) + c;
     });
@@ -307,7 +279,7 @@ class Cycles {
       const double others =
           fine->around(e, i, j) - (slip_.around_have_coarse ? 0 : fine->around(from_coarse, i, j));
       double& result = fine->at(&fine->e, i, j);
-      result = keep * result + slip_.own * own + slip_.after * ((others + r) / 4 - own);
+      result = keep * result + own + slip_.after * ((others + r) / 4 - own);
     });
   }
 

@@ -30,10 +30,6 @@ const Family kCycleMistakes = {
      "with the field that the first one has left",
      {"what sets u in the loop, beside the correction: the start from the coarser levels is made once, before the "
       "first cycle; made again, it overwrites what the cycles have found"}},
-    {"cycle_wrong_on_large_grids", Strength::kShape, kAnyProgram, nullptr,
-     "at n = {right} it is right, and at n = {n} wrong",
-     {"a thread that computes several points, as many only on a large level: where its rows begin, and what it hands "
-      "on from one row to the next", "whether the blocks of each launch cover the whole level"}},
     {"defect_of_floats", Strength::kShape, kAnyProgram, nullptr,
      "the cycles reduce the error, but not below {error} (relative to the largest value). A float has too few digits: "
      "the defect is a small difference of large values",
@@ -89,15 +85,13 @@ const Family kCycleMistakes = {
       "that are written"}},
     {"errors_between_stay", Strength::kShape, kAnyProgram, nullptr,
      "the smoothest errors are corrected and the roughest damped, but of those between {left} is left",
-     {"whether each level's correction begins with 0 in each cycle, and is computed before the finer level takes it",
+     {"whether each level's correction begins with 0 in each cycle, and is computed before the finer level takes it; "
+      "and the signs in what the first sweep leaves of r for the coarser level: r + its four neighbours' e - 4 e",
       "the numbers of points of the levels, n, n / 2 + 1, and so on, each with both sweeps; and the points of the "
       "finer level that each coarser point takes the defect from, which differ for even and odd n",
       "the interpolation of the correction: where a fine point lies on the coarser level (that is the finer level's "
       "ratio), and its weights along x and along y",
       "the factors of the sweeps: 1.39 and 0.56 leave at most 0.22 of what no coarser level shows, 0.8 twice 0.36"}},
-    {"residual_of_the_field_after", Strength::kModel, kAnyProgram, nullptr,
-     "the field is right. The residual is that of the field after the cycle; the lab wants that of the field which "
-     "the cycle begins with, as in all steps before", {"the order of the defect's sum and the correction"}},
     {"residual_of_a_cycle", Strength::kModel, kAnyProgram, nullptr,
      "the field is right. The residual is {what}", {"what is done with the sum in main"}},
     {"residual_of_another_level", Strength::kSymptom, kAnyProgram, nullptr,

@@ -20,7 +20,6 @@ Answer record(const Evidence& evidence) {
   if (says(evidence.error, "a bad line, '0,")) {
     return Answer("iteration_0_is_recorded").with("asked", asked);
   }
-  if (says(evidence.error, "begins with iteration 2")) return Answer("iteration_1_is_missing");
   if (says(evidence.error, "holds no residual")) {
     return Answer("nothing_is_recorded").with("late", evidence.words.has(kLateSum));
   }
@@ -91,9 +90,6 @@ const Family kFailureMistakes = {
      {"run.record(...) in main: the number of sweeps that have been performed, this one included",
       "{?checks|how many passes are performed if {asked} sweeps are asked for, which may be fewer than --check-every "
       "says: as many as it takes to perform them all, and the last pass may be shorter}"}},
-    {"iteration_1_is_missing", Strength::kForbidden, kAnyProgram, record,
-     "the first residual is recorded as that of iteration 2, so one sweep fewer is performed than is counted",
-     {"iteration in main: it begins at 0, and ++iteration in run.record(++iteration, residual) makes it 1"}},
     {"nothing_is_recorded", Strength::kForbidden, kAnyProgram, record,
      "not one iteration was recorded: {?late|the loop ended while its last pass was still in flight, and nothing "
      "records that pass; or the loop never begins|the loop never begins, or it does not call run.record in each "

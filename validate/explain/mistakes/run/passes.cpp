@@ -78,7 +78,10 @@ Answer boundary_in_between(const FieldLook& look) {
     return count > 0;
   });
   const int sides = static_cast<int>(std::count(alone, alone + 4, true));
-  if (!all_near || sides == 0) return {};
+  const bool not_stored = look.all_of(look.cells, [&](int i, int j) {
+    return look.near(look.at(look.start_new, i, j), look.at(look.found, i, j));
+  });
+  if (!all_near || sides == 0 || not_stored) return {};
   // Means of four never exceed the starting values, whatever the boundary keeps of them.
   return Answer("boundary_between_two_sweeps")
       .with("large", largest_of(look.found) > 100 * largest_of(look.start_old))
@@ -154,16 +157,6 @@ Answer sum_of_pass(const Evidence& evidence) {
   if (evidence.words.has(kLateSum) && (none || any([](double value) { return value == 0; }))) {
     return Answer("sum_comes_to_another_place").with("is", none ? "not a number" : "0");
   }
-  const bool has_long_passes = seen->residuals.back().iteration > 1;
-  for (const double power : {-1.0, -0.5, 0.5, 1.0}) {  // of the sweeps since the residual before
-    if (has_long_passes && explained([&](int first, int last) {
-          return std::pow(last - first + 1, power) * right.residual(last);
-        })) {
-      return Answer("residual_times_the_sweeps")
-          .with("root", std::fabs(power) < 1)
-          .with("divided", power < 0);
-    }
-  }
   const auto together = [&](int first, int last) {
     double sum = 0;
     for (int k = first; k <= last; ++k) sum += right.residual(k) * right.residual(k);
@@ -237,9 +230,6 @@ const Family kPassMistakes = {
       "is copied, sizeof(double) bytes",
       "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that are left at the end, "
       "fewer than a pass has, are performed, and their changes summed"}},
-    {"residual_times_the_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}{?root|under the root, the sum|the residual} is {?divided|divided|multiplied} by the number of "
-     "sweeps since the previous residual. It is that of one sweep, the last one", {"{formula}"}},
     {"residual_of_other_sweeps", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}{what}",
      {"which sweep's changes are in the sum: only those of the last one before a check, not of an earlier pass or of "

@@ -26,21 +26,10 @@ const Formula kFormulas[] = {
      [](const Sweep& s, double n) { return s.total / (n * n); }},
     {"it is neither divided by n * n, nor is the root taken: it is the sum of the squares",
      [](const Sweep& s, double) { return s.total; }},
-    {"it is not divided by n * n: it is the root of the sum (squares / n * n divides by n and multiplies by it "
-     "again: (n * n) in brackets)", [](const Sweep& s, double) { return sqrt(s.total); }},
-    {"it is divided by n under the root, not by n * n", [](const Sweep& s, double n) { return sqrt(s.total / n); }},
-    {"it is divided by n + n under the root, not by n * n",
-     [](const Sweep& s, double n) { return sqrt(s.total / (n + n)); }},
-    {"the root is taken twice: of the sum, and of what becomes of it",
-     [](const Sweep& s, double n) { return sqrt(sqrt(s.total)) / n; }},
-    {"the root is taken twice, and the sum divided twice",
-     [](const Sweep& s, double n) { return sqrt(sqrt(s.total) / n) / n; }},
     {"the changes are not squared, but made positive",
      [](const Sweep& s, double n) { return sqrt(s.absolute) / n; }},
     {"the changes are not squared, so that plus and minus cancel",
      [](const Sweep& s, double n) { return sqrt(s.plain) / n; }},
-    {"the old value in the change is 4 times too large",
-     [](const Sweep& s, double n) { return sqrt(s.against_four_times) / n; }},
 };
 // clang-format on
 
@@ -82,21 +71,6 @@ Answer other_field(const SumLook& look) {
              : Answer();
 }
 
-/// Of a job: whether the ranks add up the roots of their sums.
-Answer over_ranks(const SumLook& look) {
-  if (look.ranks < 2 || look.sweeps.size() < 2) return {};
-  const auto of_roots = [&](const Sweep& s) {
-    double all = 0;
-    for (int r = 0; r < look.ranks; ++r) {
-      const auto rows = s.rows.begin();
-      all += sqrt(std::accumulate(rows + first_row(look.n, r, look.ranks),
-                                  rows + first_row(look.n, r + 1, look.ranks), 0.0));
-    }
-    return all * all;
-  };
-  return look.sum_explained(of_roots) ? Answer("each_rank_takes_the_root") : Answer();
-}
-
 // ---- A factor
 
 /// What the sum is divided by, whose root is `factor` times the right one: "" if that is no number
@@ -107,18 +81,14 @@ std::string divisor_words(const SumLook& look, double factor) {
   if (std::fabs(divisor - whole) > 1e-7 * whole) return "";
   const bool of_rows = rows >= 1 && rows == std::floor(rows), again = times == std::floor(times);
   if (!of_rows && side * side != whole) return "";
-  const double every = constant_in(look.evidence.source, "kCheckEvery");
   return format("under the root the sum is divided by ") +
          (again     ? format("n * n * %.0f", times)
           : of_rows ? format("n * %.0f", rows)
                     : format("%.0f * %.0f", side, side)) +
          ", and not by n * n" +
-         (again && times == every
-              ? ": these are the sweeps from one residual to the next, but it is "
-                "that of one sweep"
-          : look.ranks < 2 ? ""
-          : again          ? ": there are as many ranks"
-                           : ", as if for the rows that one rank has, or holds");
+         (look.ranks < 2 ? ""
+          : again        ? ": there are as many ranks"
+                         : ", as if for the rows that one rank has, or holds");
 }
 
 Answer factor(const SumLook& look) {
@@ -141,7 +111,8 @@ Answer factor(const SumLook& look) {
       .with("ranks", look.ranks > 1 && (whole == look.ranks || root == look.ranks)
                          ? std::to_string(look.ranks)
                          : "")
-      .with("divisor", look.ranks > 1 ? divisor_words(look, factor) : "")
+      .with("divisor",
+            look.ranks > 1 || std::fmod(whole, look.n) == 0 ? divisor_words(look, factor) : "")
       .with("all_points", whole >= 1024);
 }
 
@@ -158,10 +129,6 @@ const Family kFormulaMistakes = {
     {"change_against_another_point", Strength::kModel, kAnyProgram, of_sum<other_point>,
      "the field is right, but the change is computed from the old value of point {point}, not of the point itself",
      {"{change_line}{?rows_move|; and whether the old value is taken before the rows move on by one}"}},
-    {"each_rank_takes_the_root", Strength::kModel, kAnyProgram, of_sum<over_ranks>,
-     "the field is right; the residual is not: each rank takes the root of its own sum, and these roots are added "
-     "up. The sums have to be added first, and then one root is taken",
-     {"{sum_over_ranks}"}},
     {"changes_are_counted_again", Strength::kModel, kAnyProgram, of_sum<factor>,
      "every squared change is counted {times} times{?root|, or the residual is multiplied by {root} after the "
      "root}{?ranks| (there are {ranks} ranks)}{?divisor|; or {divisor}}",

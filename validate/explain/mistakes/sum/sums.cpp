@@ -82,19 +82,6 @@ Answer order_of_sum(const Evidence& evidence) {
   return {};
 }
 
-/// A sum by cub::DeviceReduce, which adds up nothing if it is not given the memory that it asks for.
-Answer device_reduce(const SumLook& look) {
-  static const std::regex call(R"(DeviceReduce::\w+\((\w+),)");
-  const std::string code = code_only(look.evidence.source);
-  std::smatch last;
-  for (std::sregex_iterator at(code.begin(), code.end(), call), end; at != end; ++at) last = *at;
-  if (last.empty()) return {};
-  const std::string memory = last[1];
-  const bool asks = memory == "nullptr" || memory == "NULL" || memory == "0" ||
-                    code.find("&" + memory + ",", last.position()) != std::string::npos;
-  return Answer(asks).with("line", lines_with("DeviceReduce::", look.evidence.source).back());
-}
-
 Answer four_bytes(const SumLook& look) { return half_a_sum(look.evidence.source, true); }
 
 Answer not_a_number(const SumLook& look) {
@@ -142,42 +129,6 @@ Answer once_only(const SumLook& look) {
   return Answer(again || all_are(0) ? "sum_is_computed_once" : nullptr).with("again", again);
 }
 
-/// Whether kernels are there, and none of them adds anything up, or to anything.
-bool adds_nothing(const std::string& source) {
-  static const std::regex pointer(R"(double\*(?:__restrict__)?(\w+)(?=[,)]))");
-  bool any = false;
-  for (const Function& function : functions_in(source)) {
-    if (!function.is_kernel) continue;
-    any = true;
-    const std::string code = code_of(function, source);
-    bool given = false, used = false;
-    for (std::sregex_iterator at(code.begin(), code.end(), pointer), end; at != end; ++at) {
-      given = true;
-      used |= std::regex_search(at->suffix().str(), std::regex("\\b" + (*at)[1].str() + "\\b"));
-    }
-    if (given && !used) continue;
-    for (const char* adds : {"atomic", "+=", "Reduce", "sum="}) {
-      if (says(code, adds)) return false;
-    }
-  }
-  return any;
-}
-
-/// Whether the sum has memory that kernels reach, and no host function reads or copies it.
-bool is_not_fetched(const std::string& source) {
-  static const std::regex memory(R"(cudaMalloc(Managed)?\((\(void\*\*\))?&?\w*sum\w*,)"),
-      copied(R"(cudaMemcpy\w*\([^,;]*,[^,;]*sum)"),
-      read(R"(\W\*\w*sum\w*(?!\w|=[^=])|sum\w*\[[^\]]*\](?!=[^=]))");
-  if (!std::regex_search(code_only(source), memory)) return false;
-  for (const Function& function : functions_in(source)) {
-    const std::string body = between(code_of(function, source) + "\n", "{", "\n");
-    if (!function.is_kernel && (std::regex_search(body, copied) || std::regex_search(body, read))) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /// Residuals that are always the same, or another iteration's.
 Answer same_or_late(const SumLook& look) {
   const std::size_t count = look.sweeps.size();
@@ -187,18 +138,9 @@ Answer same_or_late(const SumLook& look) {
     return order.with("zero", zero);  // what the host never wrote may be anything
   }
   if (zero) {
-    if (look.has(kKernels) && adds_nothing(look.evidence.source)) return Answer("nothing_is_added");
-    // What the source tells is no possibility any more.
-    static const std::regex late(
-        R"(copy_field\(f_old,f_new[^;]*;[^{}]*?(\w+)\((f_new,f_old|f_old,f_new)[^{}]*record\()");
     const std::string code = code_only(look.evidence.source);
-    std::smatch call;
-    std::regex_search(code, call, late);
-    if (!call.empty()) return Answer("fields_compared_after_the_copy").with("asked", call.str(1));
-    if (is_not_fetched(look.evidence.source)) return Answer("sum_stays_on_the_gpu");
-    if (says(code, "change=value-f_new")) return Answer("change_after_the_new_value");
     return Answer("residuals_are_zero")
-        .with("other", !says(code, "change=value-"))
+        .with("other", says(code, "value-f_new") || !says(code, "change=value-"))
         .with("unseen", !look.evidence.patient.watched)
         .with("unfetched", look.has(kKernels) && !says(code, "cudaMemcpyDeviceToHost"))
         .with("own", !says(code, "std::sqrt(squares/(double(n)*n))"));
@@ -242,26 +184,18 @@ Answer running(const SumLook& look) {
              : Answer();
 }
 
-/// Whether the first ones are right, and what comes later is not.
-Answer only_later_ones(const SumLook& look) {
-  const auto is_right = [](const Sweep& s) { return std::fabs(s.found / s.right - 1) <= 1e-6; };
-  const auto wrong = std::find_if_not(look.sweeps.begin(), look.sweeps.end(), is_right);
-  const auto right = static_cast<int>(wrong - look.sweeps.begin());
-  if (right == 0) return {};
-  return Answer("first_residuals_are_right")
-      .with("first",
-            right == 1 ? "is the first residual" : format("are the first %d residuals", right))
-      .with("rest", wrong == look.sweeps.end() ? "a later one is not"
-                                               : format("that of iteration %d is not", right + 1));
-}
-
 Answer too_little_or_too_much(const SumLook& look) {
-  const double part = look.sweeps[0].found_sum(look.n) / look.sweeps[0].total;
+  const auto wrong = std::find_if(look.sweeps.begin(), look.sweeps.end(), [&](const Sweep& s) {
+    return !(std::fabs(s.found / s.right - 1) <= 1e-6);
+  });
+  if (wrong == look.sweeps.end()) return {};
+  const double part = wrong->found_sum(look.n) / wrong->total;
   if (!std::isfinite(part)) return {};
   if (look.has(kLateSum) && part == 0) return Answer("sum_comes_to_another_place").with("is", "0");
   return Answer(part < 1 ? "sum_is_too_small" : "sum_is_too_large")
       .with("half", part < 1e-300)  // of a double only the four bytes with the smallest bits
       .with("part", format(part < 1 ? "%.3g" : "%.6g", part))
+      .with("iteration", static_cast<int>(wrong - look.sweeps.begin()) + 1)
       .with("ranks", look.ranks > 1);
 }
 
@@ -331,27 +265,6 @@ const Family kSumMistakes = {
      "it})",
      {"the order: the fill before the launch, and {?copied|no other one before the copy at line "
       "{other}|not after it}"}},
-    {"device_reduce_adds_nothing", Strength::kForbidden, with(kDeviceReduce), of_sum<device_reduce>,
-     "the field is right; the residual is not: cub::DeviceReduce is only asked how much memory it needs (line {line}), "
-     "and adds up nothing",
-     {"the second call, behind the cudaMalloc of as many bytes: the same with that memory as its first argument"}},
-    {"nothing_is_added", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "the field is right; the residual is 0, because no kernel adds to the sum{?block_sum|: each block has one of its "
-     "own, which is not added to that of all| yet}",
-     {"the end of {sweep}: {?block_sum|the first thread of each block adds the block's sum|each thread adds its "
-      "point's change * change} to the sum that all {?block_sum|blocks|threads} share, by atomicAdd"}},
-    {"sum_stays_on_the_gpu", Strength::kShape, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0: the kernel adds to a sum in the GPU's memory, and nothing brings it to the host",
-     {"after the kernel, before the residual is computed: cudaMemcpy(&host_sum, sum, sizeof(double), "
-      "cudaMemcpyDeviceToHost)"}},
-    {"fields_compared_after_the_copy", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0, though the field changes: main calls {asked} after copy_field, when both fields are the "
-     "same",
-     {"the order in main: {asked} before copy_field"}},
-    {"change_after_the_new_value", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0, though the field changes: the change is computed after the new value has replaced the old "
-     "one",
-     {"{change_line}: value minus the old field's point"}},
     {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0, though the field changes: {?other|the change is computed after the new value has replaced "
      "the old one, or }the sum stays 0 (nothing is added, or only to a copy of it){?unfetched|, or the host reads it "
@@ -392,14 +305,10 @@ const Family kSumMistakes = {
      "digits behind the point",
      {"the types of all that holds a part of the sum, a thread's, a block's and the whole: double each (`auto sum = 0` "
       "is an int){?block_sum|; and cub::BlockReduce<double, ...>}"}},
-    {"first_residuals_are_right", Strength::kSymptom, kAnyProgram, of_sum<only_later_ones>,
-     "the field is right, and so {first}; {rest}",
-     {"{?late_sum|whether the host waits for the copy of a sum before it reads it, for each sum, also that of the last "
-      "check: an event that was recorded after the copy; and whether each pass in flight has a place of its own for it "
-      "on the host|what a sum holds before the points of a sweep are added to it, each time}"}},
     {"sum_is_too_small", Strength::kSymptom, kAnyProgram, of_sum<too_little_or_too_much>,
-     "the field is right, but the sum of the squared changes is too small ({part} of the correct one in iteration 1). "
-     "Either some points are left out of it, or something else is added up, or a different formula follows",
+     "the field is right, but the sum of the squared changes is too small ({part} of the correct one in iteration "
+     "{iteration}). Either some points are left out of it, or something else is added up, or a different formula "
+     "follows",
      {std::string("{?half|where the sum is added to: a float* to it reaches half of a double|") + kSumOfEachPoint +
       "}{?streams|; and whether all launches of a pass add to it, the ends' and the "
       "rest's}", "{?stored_parts|{stored_parts}}",
@@ -407,7 +316,8 @@ const Family kSumMistakes = {
       "parts are added, also the last one's, and a tree that halves their number begins with a power of two}}}"}},
     {"sum_is_too_large", Strength::kSymptom, kAnyProgram, of_sum<too_little_or_too_much>,
      "the field is right, but the sum of the squared changes is too large ({part} times what it should be in iteration "
-     "1). Either some are added more than once, or something else is added up, or a different formula follows",
+     "{iteration}). Either some are added more than once, or something else is added up, or a different formula "
+     "follows",
      {kSumOfEachPoint,
       "{?strips|the points that are in the sum: only those that the warp stores, and none of the rows' "
       "padding{?ranks|; of a rank only its own rows, and none of its halo, which belongs to a neighbour{?streams|; and "
