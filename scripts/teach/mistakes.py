@@ -13,21 +13,18 @@ WORDS = {"n": "n", "wrong_pass": "", "where": "the boundary", "does": "reads or 
          "left_out": "the sweep or the copy leaves out points, and old values stay there", "points": "some points",
          "lines": "some rows or columns", "columns": "some columns", "rows": "some rows", "are": "are", "have": "have",
          "hold": "holds", "letter": "x or y", "neighbour": "a neighbour", "point": "another point", "call": "a call",
-         "sum": "the sum", "part": "f_old", "name": "a variable", "event": "an event", "who": "",
+         "sum": "the sum", "part": "f_old", "name": "a variable", "who": "",
          "same": "i and j come from one index", "cause": "a root, a square or a divisor is missing",
          "entry": "an entry of the tile", "begin": "after", "pass": "a pass", "target": "memory",
          "said": "an exchange with a rank that is not there", "asked": "what adds up the squares"}
 # Where only the words of one program say anything.
 OWN = {"block_of_another_shape": "cub::BlockReduce is made for a block of another shape than the launch gives",
-       "first_residuals_are_right": "The field is right, and so are the first residuals; later ones are not",
        "index_outside_of_partial_sums": "A kernel reads or writes outside of the array of partial sums",
-       "only_one_block_adds": "Only one block is in the sum: no other block adds to it",
        "race": "Two runs give different fields: a race",
        "race_in_a_pass": "In a pass of several sweeps two runs give different fields: a race",
        "race_with_a_ring": "Two runs give different fields: a race of rows that arrive while others are used",
        "residual_of_a_cycle": "The field is right, and the residual of a cycle has another formula",
        "row_outside_of_the_slab": "A kernel reads or writes rows that the rank does not hold",
-       "some_neighbours_are_exchanged": "Some of the four neighbours are read with i and j exchanged",
        "sum_is_not_set": "A kernel adds to a sum that nothing has set to 0 before",
        "sweep_reaches_no_point": "The sweep reaches no point: is its kernel launched?",
        "thread_without_a_point": "A thread without an interior point is not kept out",
@@ -35,7 +32,6 @@ OWN = {"block_of_another_shape": "cub::BlockReduce is made for a block of anothe
        "update_of_a_constant": "A point becomes a constant",
        "update_of_a_point_beside": "A point becomes what another one should become",
        "update_reads_the_new_field": "The sweep reads the field that it writes",
-       "update_with_another_factor": "The update has the right neighbours, and a factor that is not 0.25",
        "wrong_update": "A point is not 0.25 of east, north, west and south each",
        "wrong_update_of_some_points": "Some rows or columns are not 0.25 of their four neighbours each"}
 NOT_COMPILED, UNKNOWN = "does_not_compile", "unknown"

@@ -239,13 +239,6 @@ std::string Words::formula() const {
 
 std::string Words::never_launched() const {
   if (!has(kKernels)) return "the loops in {sweep}";
-  // A call behind another statement; a definition stands behind the type that it returns.
-  const std::string code = code_only(source_);
-  for (const char* end : {";", "{", "}"}) {
-    if (!says(code, end + sweep() + "(")) continue;
-    return "the call of {sweep} in {host}: without <<<grid, block>>> in front of its arguments it "
-           "is not a launch. nvcc refuses it; the CPU's compiler does not";
-  }
   return "the launch of {sweep} in {host} (is it there? was it accepted: cudaGetLastError() right "
          "after it, at most 1024 threads per block? does its grid have enough blocks? in a stream "
          "of its own: does anything wait for it, by an event that is recorded in that stream?), "

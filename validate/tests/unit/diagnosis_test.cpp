@@ -240,16 +240,6 @@ TEST_F(DiagnosisTest, no_sweep_at_all) {
 }
 
 // nvcc refuses it; the CPU's compiler takes it for a call of a function.
-TEST_F(DiagnosisTest, a_kernel_that_is_called_and_not_launched) {
-  solver.is_swept = [](int, int) { return false; };
-  source =
-      "void jacobi_sweep() {\n  CUDA_CHECK(x);\n  jacobi_sweep_kernel(f_new, f_old, sum, n);\n}";
-  names = {"jacobi_sweep_kernel", "__global__"};
-  EXPECT_SAYS("without <<<grid, block>>> in front of its arguments it is not a launch", said(4));
-  source = "  jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, sum, n);";
-  EXPECT_SAYS("was it accepted", said(4));
-}
-
 TEST_F(DiagnosisTest, sweeps_that_are_not_counted) {
   solver.before_sweep = [&](Field& f_old, Field&) {
     Field next = f_old;

@@ -40,7 +40,6 @@ Answer null_pointer(const Found& found) {
   if (name.empty()) name = found.scene.array;
   return found.answer("pointer_without_memory")
       .with("name", name.empty() ? "a pointer" : name)
-      .with("levels", found.evidence.patient.step >= kFirstCycleStep)
       .with("by_value", allocates_by_value(found.source))
       .with("other", name.empty() || name.find_first_of(".>") != std::string::npos);
 }
@@ -156,7 +155,6 @@ Answer refused_call(const Found& found) {
     const int before = std::atoi(report.detail.substr(report.detail.rfind(':') + 1).c_str());
     return found.answer("graph_was_destroyed")
         .with("what", arguments.substr(0, arguments.find(',')))
-        .with("event", call.rfind("cudaEvent", 0) == 0)
         .with("verb", call == "cudaGraphLaunch" ? "launches"
                       : says(call, "Destroy")   ? "destroys"
                                                 : "uses")
@@ -241,8 +239,7 @@ const Family kCallMistakes = {
      "line {line} {does} memory through {name}, but nothing was allocated for that pointer: it is null",
      {"{?by_value|{by_value}: it is given the pointer, and sets only its own copy. It needs the pointer's address "
       "(float** f_old, and main gives &f_old)|{?other|the call that gives it memory: cudaMalloc for the GPU, "
-      "cudaMallocHost for the host{?levels|; whether that level exists; and whether its pointers are set in the level "
-      "itself, and not in a copy (Level& level)}|allocate_fields: one cudaMallocManaged (or "
+      "cudaMallocHost for the host|allocate_fields: one cudaMallocManaged (or "
       "cudaMalloc) for each pointer of main. Its first argument is the address of main's pointer, which is what "
       "allocate_fields gets: `f_old` there, and not `&f_old`}}"}},
     {"access_where_nothing_is", kForbidden, kAnyProgram, finding,
@@ -259,10 +256,10 @@ const Family kCallMistakes = {
       "host: a kernel that writes the values; or, for what the host needs, cudaMemcpy to memory of its own "
       "(cudaMemcpyDeviceToHost)}"}},
     {"graph_was_destroyed", kForbidden, kAnyProgram, finding,
-     "line {line} {verb} {what}, {?event|an event|a graph} that was destroyed before{?before|, at line "
+     "line {line} {verb} {what}, which was destroyed before{?before|, at line "
      "{before}|: two passes have the same one}",
-     {"{?before|{?event|line {before}: an event is destroyed once, at the end|line {before}: when a pass is made the "
-      "cudaGraph_t alone is destroyed. The cudaGraphExec_t made of it is launched until the end}|where the passes are "
+     {"{?before|line {before}: when a pass is made the "
+      "cudaGraph_t alone is destroyed. The cudaGraphExec_t made of it is launched until the end|where the passes are "
       "created: each one in flight needs a graph, an event and a place for its sum of its own, and a copy of a pass "
       "(a = b) has those of the other. std::swap exchanges them}"}},
     {"host_access_to_a_device_variable", kForbidden, kAnyProgram, finding,

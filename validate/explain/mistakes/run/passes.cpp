@@ -82,10 +82,7 @@ Answer boundary_in_between(const FieldLook& look) {
     return look.near(look.at(look.start_new, i, j), look.at(look.found, i, j));
   });
   if (!all_near || sides == 0 || not_stored) return {};
-  // Means of four never exceed the starting values, whatever the boundary keeps of them.
   return Answer("boundary_between_two_sweeps")
-      .with("large", largest_of(look.found) > 100 * largest_of(look.start_old))
-      .with("sweeps", sweeps)
       .with("where", sides_in_words(alone))
       .with("several", sides % 4 > 1);
 }
@@ -167,8 +164,6 @@ Answer sum_of_pass(const Evidence& evidence) {
     what = "the changes of all sweeps of a pass are in the sum, and not only the last one's";
   } else if (explained([&](int first, int) { return right.residual(first); })) {
     what = "the residual of a pass is that of its first sweep, not of its last";
-  } else if (explained([&](int, int last) { return right.residual(last + 1); })) {
-    what = "the residual of a pass is that of one sweep more than is counted";
   }
   return what ? Answer("residual_of_other_sweeps").with("what", what) : Answer();
 }
@@ -205,12 +200,10 @@ const Family kPassMistakes = {
      {"the factor by which the values of a pass are multiplied at its end: 1/4 for each of its sweeps, which is 1 / "
       "2^(2 * kSweeps)"}},
     {"boundary_between_two_sweeps", Strength::kShape, without(kGraph), of_pass<boundary_in_between>,
-     "In a pass of several, only points {?large|within {sweeps} points of|next to} {where} are wrong: in one of the "
+     "In a pass of several, only points next to {where} are wrong: in one of the "
      "sweeps in between, {where} {?several|do not keep their values, or the points next to them keep theirs|does not "
      "keep its values, or the points next to it keep theirs}",
-     {"{?large|which values the boundary's points keep: those of the same sweep as the row's new values (the old row "
-      "of the level that computes it), times the same factor}",
-      "where the boundary's points keep their values, and only they: after every sweep of a pass, not only after the "
+     {"where the boundary's points keep their values, and only they: after every sweep of a pass, not only after the "
       "last one; each sweep is one row behind the previous one",
       "{?!ring|whether the launch grid has blocks for the last rows and columns: a block that performs more sweeps "
       "stores fewer points}"}},

@@ -81,7 +81,6 @@ Answer describe_part(const SumLook& look, const Part& part, char letter) {
   const bool one = part.period == 0 && part.first == part.last;
   // Whose part it is: a lane's, a warp's, or whole rows.
   const char* of = !look.has(kKernels)                                       ? "loops"
-                   : look.has(kStrips) && letter == 'i' && part.period == 4  ? "lane"
                    : letter == 'i' && (part.period > 0 || look.has(kStrips)) ? "lanes"
                    : part.period > 0                                         ? "warps"
                    : look.has(kStoredParts)                                  ? "stored"
@@ -138,8 +137,8 @@ Answer single_precision(const SumLook& look) {
 
 // clang-format off
 const char* const kWhoseLines =
-    "{?loops|where the sum is set to 0 in jacobi_sweep (once, before both loops), and where it is added to}{?lane|what "
-    "a lane adds to its own sum: the changes of all four of its points}{?lanes|{?strip|if these "
+    "{?loops|where the sum is set to 0 in jacobi_sweep (once, before both loops), and where it is added to}"
+    "{?lanes|{?strip|if these "
     "columns are whole strips, who adds a warp's sum: the first lane of every warp, whatever its threadIdx.y is. Else "
     "}how the lanes of a warp (threadIdx.x) contribute their part: {?shuffles|a shuffle's offsets are 16, 8, 4, 2, 1|a "
     "sum over threads that halves its "
