@@ -74,28 +74,27 @@ Answer fewer_points(const FieldLook& look) {
 }
 
 /// Whether the wrong points of the boundary, all on the sides i = 0 and i = n - 1, hold what other
-/// rows began with, or most of them what no row did. (In rows that nothing has stored no point is a
-/// number. If ranks share the rows, it is rather a rank that has others than it should.)
+/// rows began with. (In rows that nothing has stored no point is a number. If ranks share the rows,
+/// it is rather a rank that has others than it should.)
 Answer shared_places(const FieldLook& look) {
   if (look.first != 1 || look.ring.count() < 2 || look.evidence.wrong.run.ranks > 1) return {};
   const int n = look.n;
   std::vector<std::string> examples;
-  int count = 0, of_none = 0;
+  int count = 0;
   for (int j = 0; j < n; ++j) {
     for (const int i : {0, n - 1}) {
       const float value = look.at(look.found, i, j);
       if (!look.ring.has(i, j) || std::isnan(value)) continue;
       int row = 0;
       while (row < n && look.at(look.start_old, i, row) != value) ++row;
-      if (row == n) {
-        ++of_none;
-      } else if (++count; i == 0 && examples.size() < 3) {
+      if (row == n) return {};
+      ++count;
+      if (i == 0 && examples.size() < 3) {
         examples.push_back(format("row %d holds row %d", j, row));
       }
     }
   }
-  if (of_none > n) return Answer("rows_from_between_rows");
-  if (of_none > 0 || examples.empty()) return {};
+  if (examples.empty()) return {};
   return Answer("rows_in_the_place_of_others")
       .with("rows", join(examples) + (count > 3 ? ", and so on" : ""))
       .with("only_kept", look.inside.count() == 0);
@@ -180,11 +179,6 @@ const Family kPlaceMistakes = {
       "round|the rows that a warp loads ahead: which one each load brings, which one it becomes (north, when its turn "
       "comes), and that none is loaded twice or left out}}", "{?!only_kept|whether what is stored in row j was "
       "computed with row j as the centre}"}},
-    {"rows_from_between_rows", Strength::kSymptom, with(kStrips), of_field<shared_places>,
-     "the boundary's columns, which no sweep changes, are wrong in most rows, and hold no row's beginning or end: rows "
-     "are loaded from elsewhere",
-     {"how far it is from one row to the next where {sweep} loads: pitch_of(n), not n; and the row and the column with "
-      "which a warp begins", "whether a lane with a boundary point keeps it in each sweep"}},
     {"blocks_read_farther_and_farther_off", Strength::kModel, without(kStrips), of_field<shift_of_blocks>,
      "the blocks read points that lie {?first||farther and farther }off: {?first|those of blockIdx.{letter} == 0 by "
      "{first}, }those of blockIdx.{letter} == 1 by {by}, those of blockIdx.{letter} == 2 by {twice}. Each block's "

@@ -97,7 +97,7 @@ const Family kCycleMistakes = {
     {"residual_of_another_level", Strength::kSymptom, kAnyProgram, nullptr,
      "the field is right, and the residual is not that of the field which the cycle begins with",
      {"whether the sum is set to 0 before each cycle, and which levels add to it: only the finest one's defect counts",
-      "which of a block's threads add to the sum"}},
+      "what is added: r * r of each point, once; and which of a block's threads add to the sum"}},
 };
 // clang-format on
 
