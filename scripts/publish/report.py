@@ -8,7 +8,7 @@ they have been measured on this machine, else from results/h200; the page says w
 learner's own: what `make predict`, `make check` and `make progress` have kept.
 
   OUT=FILE       another file
-  RESULTS=DIR    tables of that folder alone
+  RESULTS=DIR    tables of that folder alone; what it has no table of is left out
 Exit: 0 written, 1 it cannot be written, 2 bad usage.
 """
 
@@ -20,23 +20,11 @@ import sys
 
 import labtools_here  # noqa: F401
 from labtools.files import BUILD, ROOT, by_cycles, steps
-from labtools.process import fail, must_write, warn
-from labtools.table import Table
+from labtools.process import fail, must_write
 from page.own import own_section
 from page.parts import find_table, style, text, whole
 from page.sections import (bandwidth_section, kernels_section, ladder_section, roofline_section, scaling_section,
                            solution_section)
-
-
-def shown(section, *arguments):
-    """The section; if its table is not what it should be, a sentence that says so."""
-    try:
-        return section(*arguments)
-    except (KeyError, ValueError, TypeError, ArithmeticError, AttributeError) as error:
-        table = next((argument for argument in arguments if isinstance(argument, Table)), None)
-        name = table.name() if table else "a table"
-        warn(f"{name}: is not what it should be: {error!r}")
-        return f'<p class="missing"><strong>Cannot be shown:</strong> {text(name)} is not what it should be.</p>'
 
 
 def page(sections, tiles, about):
@@ -59,7 +47,6 @@ def main():
         fail(f"RESULTS={results}: there is no such folder", 2)
 
     listed = [step for step in steps() if not by_cycles(step.name)]
-    titles = {step.name: step.title for step in listed}
     folders = [pathlib.Path(results)] if results else [ROOT / "results/local", ROOT / "results/h200"]
     ladder, kernels, bandwidth, scaling = (find_table(folders, f"{name}.tsv")
                                            for name in ("ladder", "kernels", "bandwidth", "scaling"))
@@ -68,30 +55,32 @@ def main():
     ceilings, clinic = (find_table(beside, f"{name}.tsv") for name in ("bandwidth", "clinic"))
 
     experiments = find_table([ladder.path.parent] if ladder else folders, "experiments.tsv")
-    tiles = []
-    ladder_html = shown(ladder_section, ladder, listed, tiles)
+    tiles, sections = [], []
+    titles = {step.name: step.title for step in listed}
+    for name, title, lead, section, table, *more in (
+            ("ladder", "The ladder", "What each step bought.", ladder_section, ladder, listed, tiles),
+            ("solution", "The time to the solution", "Ask first whether a kernel should run so often.",
+             solution_section, ladder, experiments),
+            ("roofline", "The roofline", "How near each kernel comes to what the machine can do.",
+             roofline_section, kernels, ceilings, titles, clinic),
+            ("kernels", "The kernels", "What the profiler knows of them.", kernels_section, kernels, ceilings),
+            ("scaling", "Several GPUs", "How steps 14 and 15 scale.", scaling_section, scaling),
+            ("bandwidth", "The machine's own speed", "The ceilings that everything is compared with.",
+             bandwidth_section, bandwidth)):
+        try:
+            if table:
+                sections.append((name, title, lead, section(table, *more)))
+        except (KeyError, ValueError) as error:
+            fail(f"{table.name()}: is not what it should be: {error!r}")
+    sections.append(("own", "Your own steps", "Your predictions, times and kernels, compared with the measured ones and the "
+                     "solutions.", own_section(find_table([ROOT / "results/h200"], "ladder.tsv"))))
     if ladder:
         tiles.append(("measured on", ladder.fact("gpu", "no GPU").replace("NVIDIA ", ""),
                       f"{ladder.fact('date', 'no date')}, {ladder.name().rpartition('/')[0]}"))
     tables = [table for table in (ladder, kernels, scaling, bandwidth) if table]
     if ceilings and bandwidth and ceilings.path != bandwidth.path:
         tables.append(ceilings)
-    sections = [
-        ("ladder", "The ladder", "What each step bought.", ladder_html),
-        ("solution", "The time to the solution", "Ask first whether a kernel should run so often.",
-         shown(solution_section, ladder, experiments)),
-        ("roofline", "The roofline", "How near each kernel comes to what the machine can do.",
-         shown(roofline_section, kernels, ceilings, titles, clinic)),
-        ("kernels", "The kernels", "What the profiler knows of them.",
-         shown(kernels_section, kernels, ceilings)),
-        ("scaling", "Several GPUs", "How steps 14 and 15 scale.", shown(scaling_section, scaling)),
-        ("bandwidth", "The machine's own speed", "The ceilings that everything is compared with.",
-         shown(bandwidth_section, bandwidth)),
-        ("own", "Your own steps", "Your predictions, times and kernels, compared with the measured ones and the solutions.",
-         shown(own_section, find_table([ROOT / "results/h200"], "ladder.tsv")))]
     about = f"The Jacobi porting lab, as far as it has been measured; written on {datetime.date.today()}. "
-    if not tables:
-        about += "Nothing has been measured yet."
     published = [table for table in tables if table.path.parent == ROOT / "results/h200"]
     if published and not results:
         which, here = ("Times", "nothing") if len(published) == len(tables) else ("Some times", "not everything")

@@ -21,8 +21,6 @@ def several_gpus(row):
 
 def ladder_section(table, steps, told):
     """What it has to tell in a few words goes to `told`."""
-    if table is None:
-        return missing("no step has a time.", "make run")
     rows = [row for row in table.rows if number(row.get("mpoints_per_s")) and row.get("verdict") == "right"]
     if not rows:
         return missing("no step that is right has a time.", "make run")
@@ -70,7 +68,7 @@ DRAWN = {"00": "ink", "08": "blue", "13": "orange"}  # steps whose error is draw
 
 def solution_section(ladder, experiments):
     """How long each step takes to the solution: computed for sweeps, measured for cycles."""
-    rows = [row for row in ladder.rows if number(row.get("mpoints_per_s"))] if ladder else []
+    rows = [row for row in ladder.rows if number(row.get("mpoints_per_s"))]
     if not rows:
         return missing("no step has a time.", "make run")
     sweeps, points = sweeps_for(SOLVED, SOLVED_N), SOLVED_N ** 2
@@ -95,11 +93,7 @@ def solution_section(ladder, experiments):
                        columns, rows) + source(ladder))
 
 
-def roofline_section(table, ceilings_table, titles, clinic=None):
-    if table is None:
-        return missing("no kernel's time, operations and bytes have been counted.", "make roofline")
-    if not any(point["flops"] > 0 for point in charts.kernel_points(table.rows)):
-        return missing(f"{table.name()} has no kernel with operations.", "make roofline")
+def roofline_section(table, ceilings_table, titles, clinic):
     ceilings = ceilings_table.ceilings() if ceilings_table else {}
     parts = [figure(charts.roofline(table.rows, ceilings, titles, table.fact("gpu"))),
              "<p>Each sweep kernel has one height, its rate, and three places: operations per byte that L1, L2 and DRAM "
@@ -123,8 +117,6 @@ def roofline_section(table, ceilings_table, titles, clinic=None):
 
 
 def kernels_section(kernels, ceilings_table):
-    if kernels is None:
-        return missing("registers, occupancy, requests and stalls of the kernels.", "make roofline")
     ceilings = ceilings_table.ceilings() if ceilings_table else {}
     speeds = {(point["step"], point["kernel"]): point["speed"] for point in charts.kernel_points(kernels.rows)}
 
@@ -185,8 +177,6 @@ def shape(words):
 
 
 def scaling_section(table):
-    if table is None:
-        return missing("steps 14 and 15 on several GPUs.", "scripts/publish/scaling.py --write results/local")
     rows = [row for row in table.rows if number(row["ms"]) and row["verdict"] == "right"]
     parts = [figure(chart) for chart in scaling_table.drawn_of(table.fact("gpu"), table.fact("links", ""), rows)]
     parts.append("<p>All GPUs together sweep as many times faster as there are of them, times the efficiency. What is "
@@ -199,8 +189,6 @@ def scaling_section(table):
 
 
 def bandwidth_section(table):
-    if table is None:
-        return missing("what this GPU can do at most.", "make bandwidth")
     ceilings, rows = table.ceilings(), bandwidth_plot.measured(table)
     names = {"dram": "DRAM", "l2": "L2", "l1": "L1", "to_gpu": "host to GPU", "to_host": "GPU to host",
              "float": "float", "double": "double"}
