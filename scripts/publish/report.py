@@ -16,7 +16,6 @@ import argparse
 import datetime
 import os
 import pathlib
-import sys
 
 import labtools_here  # noqa: F401
 from labtools.files import BUILD, ROOT, by_cycles, steps
@@ -87,14 +86,8 @@ def main():
         about += (f"{which} and counts are the published ones of results/h200 ({published[0].fact('gpu')}): {here} has been "
                   "measured here, in results/local.")
     must_write(out, page(sections, tiles, about))
-    print(out, flush=True)
+    print(out)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        fail("interrupted: nothing was written", 130)
-    except OSError as error:  # of stdout: files have their own words
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        fail(f"standard output: {error.strerror}")
+    main()

@@ -53,10 +53,7 @@ def main():
     need_cmark()
     for path in sorted((ROOT / "exercises/slides").glob("*.md")):
         out = BUILD / f"slides/{path.stem}.html"
-        try:
-            page, count = lecture(path)
-        except OSError as error:
-            fail(f"{error.filename}: {error.strerror}")
+        page, count = lecture(path)
         must_write(out, page)
         print(f"{out}: {count} slides")
 

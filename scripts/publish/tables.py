@@ -70,10 +70,7 @@ def main():
     what.add_argument("--write", action="store_true")
     what.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    try:
-        wrong, of_texts = [], blocks()
-    except FileNotFoundError as error:
-        sys.exit(f"tables.py: {error.filename} is missing")
+    wrong, of_texts = [], blocks()
     texts = {*of_texts, *(str(path.relative_to(ROOT)) for path in (ROOT / "exercises").rglob("*.md"))}
     new = {name: brought_up_to_date((ROOT / name).read_text(), of_texts.get(name, {})) for name in sorted(texts)}
     drawn = SCALING.with_suffix(".svg")

@@ -106,12 +106,10 @@ def with_links(page, pages, pictures):
         return f'<a href="{page.way_to(pages[path].file())}{"#" + html.escape(anchor) if anchor else ""}">{inner}</a>'
 
     def picture(match):
-        target = page.target(match[1])
-        if target is None:
-            fail(f"{page.path}: shows {match[1]}, which is not in the lab")
-        pictures.add(target[0])
+        path, _ = page.target(match[1])
+        pictures.add(path)
         # On a phone it is better seen by itself.
-        return f'<a class="picture" href="{page.way_to(target[0])}">{match[0]}</a>'
+        return f'<a class="picture" href="{page.way_to(path)}">{match[0]}</a>'
 
     body = re.sub(r'<a href="([^"]*)">(.*?)</a>', link, page.body, flags=re.DOTALL)
     return re.sub(r'<img src="([^"]*)"[^>]*>', picture, body)
@@ -201,7 +199,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        fail("interrupted: nothing was written", 130)
+    main()

@@ -23,14 +23,6 @@ RESULTS=$temp/nowhere refused 2 '^report.py: RESULTS=.*/nowhere: there is no suc
 OUT=/proc/report.html refused 1 '^report.py: /proc/report.html: cannot be written: '
 OUT=$temp/file/report.html refused 1 '^report.py: .*/file/report.html: cannot be written: '
 
-# A stdout that takes nothing: one line.
-if [[ -w /dev/full ]]; then
-  status=0
-  OUT=$temp/none.html "$source_dir/scripts/publish/report.py" >/dev/full 2>"$temp/err" || status=$?
-  [[ $status == 1 && $(<"$temp/err") == "report.py: standard output: No space left on device" ]] ||
-    fail "a full stdout: exit code $status" "$(<"$temp/err")"
-fi
-
 cat >"$temp/look.py" <<'END'
 """look.py PAGE CHART...: what is wrong with the page; the charts named are all it should have."""
 import html.parser
