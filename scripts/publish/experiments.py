@@ -18,7 +18,6 @@ import functools
 import os
 import pathlib
 import re
-import shutil
 import statistics
 import sys
 import tempfile
@@ -83,11 +82,9 @@ def solution_of(step):
 
 def prefetch_function():
     """prefetch_field, as guide 05 prints it."""
-    guide = ROOT / "exercises" / S05 / "README.md"
-    for code in re.findall(r"^```cpp\n(.*?)^```", guide.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
-        if "void prefetch_field(" in code:
-            return code
-    fail(f"{guide.relative_to(ROOT)}: prefetch_field is no longer in it")
+    codes = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "exercises" / S05 / "README.md").read_text(encoding="utf-8"),
+                       re.DOTALL | re.MULTILINE)
+    return next(code for code in codes if "void prefetch_field(" in code)
 
 
 def by_patch(step, name):
@@ -201,8 +198,7 @@ def variants():
              "after stage 4: equal shares"),
             ("after_5", S13, ["plain_sums", "all_warps_share"], "after stage 5: a fast path"),
             ("after_6", S13, ["all_warps_share"], "after stage 6: two additions"),
-            ("plain_sums", S13, ["plain_sums"], "without stage 6: plain sums of four"),
-            by_patch(S13, "sum_in_the_branch")],
+            ("plain_sums", S13, ["plain_sums"], "without stage 6: plain sums of four")],
         (S16, to_the_solution): [
             ("as_it_is", S16, [], "step 16 as it is"),
             *[by_patch(S16, name) for name in ("one_cycle_a_level", "all_levels_launched", "marches", "no_start")]],
@@ -339,8 +335,6 @@ def iterations_by_size(lab, one, program, _):
     for n, iterations in ITERATIONS[one.guide].items():
         lab.note(one, n, "iteration", "ms", functools.partial(lab.iterations, program, n, iterations, *options))
         if one.guide == S13:
-            lab.note(one, n, "residual in every pass", "ms", functools.partial(
-                lab.iterations, program, n, iterations, "--check-every", 16))
             lab.note(one, n, "DRAM read", "bytes per point", lambda n=n: [value / n ** 2 for value in lab.count(
                 program, n, "jacobi_pass_kernel", "dram__bytes_read.sum", 64, ("--launch-count", 3))])
 
@@ -429,8 +423,6 @@ def main():
     guides = [guide for guide in dict.fromkeys(one.guide for one in variants()) if not wanted or guide[:2] in wanted]
     if not guides:
         parser.error(f"--steps {arguments.steps}: no guide of these has experiments")
-    if not shutil.which("patch"):
-        fail("patch was not found")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         measure(arguments.write, make_sources(folder, guides), folder, bool(wanted))
