@@ -156,7 +156,7 @@ def aligned(text, room, right=False):
 
 INLINE = re.compile(r"(?P<code>(`+).*?\2)|\\(?P<escaped>[!-/:-@\[-`{-~])|"
                     r"(?P<picture>!?)\[(?P<label>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^) ]*)[^)]*\)|"
-                    r"(?P<bold>\*\*)|(?P<italic>\*)|&(?P<entity>lt|gt|amp|nbsp);")
+                    r"\*\*(?P<bold>(?:`[^`]*`|.)+?)\*\*|\*(?P<italic>(?! )(?:`[^`]*`|.)+?)\*|&(?P<entity>lt|gt|amp|nbsp);")
 
 
 class Layout:
@@ -174,7 +174,6 @@ class Layout:
     def inline(self, text, begins_item=False):
         """Words with their links, emphasis and entities, for a terminal. A link at the beginning of a list's item is put
         into `addresses`."""
-        self.bold = self.italic = False
         self.addresses = []
 
         def replaced(match):
@@ -185,13 +184,11 @@ class Layout:
             if match["entity"]:
                 return {"lt": "<", "gt": ">", "amp": "&", "nbsp": BLANK}[match["entity"]]
             if match["bold"]:
-                self.bold = not self.bold
-                return (BOLD if self.bold else NOT_BOLD) if self.styled else ""
+                words = INLINE.sub(replaced, match["bold"])
+                return BOLD + words + NOT_BOLD if self.styled else words
             if match["italic"]:
-                if not self.italic and match.string[match.end():match.end() + 1] in ("", " "):
-                    return "*"
-                self.italic = not self.italic
-                return (ITALIC if self.italic else NOT_ITALIC) if self.styled else "*"
+                words = INLINE.sub(replaced, match["italic"])
+                return ITALIC + words + NOT_ITALIC if self.styled else f"*{words}*"
             target = match["target"]
             label = INLINE.sub(replaced, match["label"])
             if match["picture"]:  # the words for those who cannot see it, then where it is
@@ -223,10 +220,8 @@ class Layout:
             rows = wrapped(self.inline(self.paragraph, self.before.strip() != ""), self.width - len(self.before))
             for prefix, row in zip(itertools.chain([self.before], itertools.repeat(after)), rows + self.addresses):
                 self.put(prefix + row)
-        if len(self.table) > 2:
+        if self.table:
             self.put_table([self.cells(line) for line in self.table])
-        else:
-            self.lines += self.table
         self.paragraph, self.table = "", []
 
     def put_heading(self, line):
@@ -248,7 +243,6 @@ class Layout:
 
     def put_table(self, rows):
         """The second row says how columns are aligned. The widest column gives way."""
-        rows = [(row + [""] * len(rows[1]))[:len(rows[1])] for row in rows]
         right = [cell.endswith(":") and not cell.startswith(":") for cell in rows.pop(1)]
         all_columns = list(zip(*rows))
         wide = [max(1, *map(columns, cells)) for cells in all_columns]
