@@ -163,13 +163,6 @@ expect_status 1 "a kDefaultN that is not in the list"
 expect "^solutions/$third: kDefaultN is not [0-9]+, as lab/steps.tsv has it" "a wrong kDefaultN"
 restore
 
-printf 'notes\n' >"$lab/exercises/${fourth%/*}/notes.txt"
-commit "a file too many"
-tool --check
-expect_status 1 "a file that has no place in a step"
-expect "^exercises/${fourth%/*}: has no place for notes.txt" "a file that has no place in a step"
-restore
-
 tool --nope
 expect_status 2 "an unknown option"
 
