@@ -5,7 +5,7 @@
 
 Where ncu is missing or may not count, times are the lab's tracer's, and bytes and flops are counted by hand:
 8 bytes per point, and 4 flops per point and sweep. kernels.tsv says which. A kernel that makes several sweeps
-(jacobi_pass_kernel<12>) has the flops of all of them, for the bytes of one.
+(step 13) has the flops of all of them, for the bytes of one.
 
 Options: --steps 04,05 (default: all with kernels; with it, the rows of other steps stay as they are, if they come from
 the same GPU, driver, CUDA and ncu), --which exercise|solution (default: solution; the rows of an exercise are called
@@ -14,7 +14,6 @@ Exit: 0 written, 1 nothing could be measured, 2 bad usage, 77 no GPU.
 """
 
 import pathlib
-import re
 import statistics
 import tempfile
 
@@ -58,8 +57,7 @@ SAME = ("gpu", "driver", "cuda", "ncu", "not_counted")
 def count_step(path, program, n, traced, iterations):
     """{kernel: what ncu counts in its second to fourth launch}; `traced`: its rows of the tracer's table of a run of so
     many iterations."""
-    sweeps = max(sweeps_of(traced, iterations).values(), default=1)
-    command = [program, "--n", n, "--iterations", max(ITERATIONS, LAUNCHES * sweeps), "--quiet"]
+    command = [program, "--n", n, "--iterations", max(ITERATIONS, LAUNCHES * sweeps_of(traced, iterations)), "--quiet"]
     few = ["--filter-mode", "per-launch-config", "--launch-skip", 1, "--launch-count", launches_to_count(traced)]
     sections = [word for section in SECTIONS for word in ("--section", section)]
     found = {}
@@ -117,17 +115,9 @@ def is_copy(kernel):
 
 
 def sweeps_of(traced, iterations):
-    """{kernel: how many sweeps a launch of it makes}, of the tracer's rows."""
-    sweeping = {kernel: int(row["count"]) for kernel, row in traced.items() if not is_copy(kernel)}
-    # A kernel that makes several sweeps is launched less often than there are iterations.
-    each = max(1, round(iterations / sum(sweeping.values()))) if sweeping else 1
-    return {kernel: sweeps_in_name(kernel) or each for kernel in sweeping}
-
-
-def sweeps_in_name(kernel):
-    """12 of jacobi_pass_kernel<12>: a pass is as many sweeps as its first argument says. None for others."""
-    match = re.match(r"\w*pass_kernel<(\d+)", kernel)
-    return int(match.group(1)) if match else None
+    """How many sweeps a launch makes, of the tracer's rows: several, if there are fewer launches than iterations."""
+    launches = sum(int(row["count"]) for kernel, row in traced.items() if not is_copy(kernel))
+    return max(1, round(iterations / launches)) if launches else 1
 
 
 def median(launches, metric):
@@ -172,7 +162,7 @@ def rows_of_step(step, n, iterations, counted, traced):
     for kernel in dict.fromkeys([*counted, *traced]):
         launches, row = counted.get(kernel), traced.get(kernel)
         traced_ns = float(row["median_ns"]) if row else None
-        of_kernel = 0 if is_copy(kernel) else sweeps.get(kernel) or sweeps_in_name(kernel) or 1
+        of_kernel = 0 if is_copy(kernel) else sweeps
         line = {"step": step, "kernel": kernel, "n": n, "sweeps": of_kernel, "traced_ns": traced_ns}
         if row:
             line.update(grid=row["grid"], block=row["block"], registers=row["registers"],
