@@ -148,10 +148,7 @@ def value(node):
 def written(marker):
     """What belongs between the markers."""
     expression, _, form = marker.partition(" | ")
-    try:
-        node = ast.parse(" ".join(expression.split()), mode="eval").body
-    except SyntaxError:
-        raise Wrong(f"{expression}: is no expression") from None
+    node = ast.parse(" ".join(expression.split()), mode="eval").body
     if form == "text":
         return cell(node)
     result = value(node)
@@ -172,7 +169,7 @@ def replace_numbers(text):
         try:
             shown = marker.replace("|", "\\|") if in_table else marker
             return f"<!--= {shown} -->{written(marker)}<!--=-->"
-        except Wrong as error:
+        except (Wrong, SyntaxError) as error:
             wrong.append((match[1], str(error)))
             return match[0]
 
