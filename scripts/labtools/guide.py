@@ -115,24 +115,18 @@ class Guide:
 
 def with_answers(markdown, answers):
     """The first table of "Your predictions" has a column more, with the learner's answers."""
-    if not answers:
+    table = re.search(r"^## Your predictions(?:.|\n)*?^((?:\|.*\n?)+)", markdown, re.MULTILINE)
+    if not answers or not table:
         return markdown
-    lines, rows, inside = [], 0, False
-    for line in markdown.split("\n"):
-        if line.startswith("## "):
-            inside, rows = line.startswith("## Your predictions"), 0
-        elif rows and not line.startswith("|"):
-            inside = False
-        if inside and re.match(r"\| *[^ |]", line):
-            rows += 1
-            number = re.match(r"\| *([0-9]+)", line)
-            own = {1: "yours", 2: "---"}.get(rows, "")
-            if rows > 2 and number and int(number[1]) <= len(answers):
-                own = re.sub(r"[\\`*\[!&<|]", r"\\\g<0>", answers[int(number[1]) - 1])
-            at = line.index("|", 1)
-            line = f"{line[:at + 1]} {own} {line[at:]}"
-        lines.append(line)
-    return "\n".join(lines)
+    rows = []
+    for k, line in enumerate(table[1].splitlines()):
+        number = int(re.match(r"\| *([0-9]*)", line)[1] or 0)
+        own = ("yours", "---")[k] if k < 2 else ""
+        if 0 < number <= len(answers):
+            own = re.sub(r"[\\`*\[!&<|]", r"\\\g<0>", answers[number - 1])
+        at = line.index("|", 1)
+        rows.append(f"{line[:at + 1]} {own} {line[at:]}")
+    return markdown.replace(table[1].strip("\n"), "\n".join(rows))
 
 
 def columns(text):
