@@ -3,7 +3,6 @@
 import collections
 import contextlib
 import ctypes
-import dataclasses
 import os
 import pathlib
 import resource
@@ -20,22 +19,10 @@ KEPT = ("PATH", "LD_LIBRARY_PATH", "LANG", "CC", "CXX", "CXXFLAGS", "CUDAARCHS")
 KEPT_BEGINNINGS = ("LAB_", "CUDA_", "CMAKE_", "LC_")
 
 
-@dataclasses.dataclass
-class Limits:
-    seconds: int
-    memory: int  # bytes, of all its processes
-    disk: int  # bytes, in its folder
-    processes: int
-
-
-@dataclasses.dataclass
-class Ended:
-    code: int
-    out: str  # at most MOST_OUTPUT bytes of it
-    limit: str  # which limit ended it, in a word; or nothing
-    seconds: float
-
-
+# memory of all its processes and disk in its folder in bytes.
+Limits = collections.namedtuple("Limits", "seconds memory disk processes")
+# out: at most MOST_OUTPUT bytes of it; limit: which one ended it, in a word, or nothing.
+Ended = collections.namedtuple("Ended", "code out limit seconds")
 Process = collections.namedtuple("Process", "parent threads memory user")
 
 

@@ -53,13 +53,11 @@ doing"""
 
 def wanted_steps():
     """[(name, source, needs)] of the steps that STEPS, or STEP, names."""
-    variable = "STEP" if os.environ.get("STEP") else "STEPS"
-    if variable == "STEP" and os.environ.get("STEPS"):
-        fail(f"STEP={os.environ['STEP']} STEPS={os.environ['STEPS']}: one of the two", 2)
-    named = os.environ.get(variable, "").replace(",", " ").split()
+    wanted = os.environ.get("STEPS") or os.environ.get("STEP", "")
+    named = wanted.replace(",", " ").split()
     begins = tuple(word.zfill(2) if word.isdigit() else word for word in named)
     if not all(any(name.startswith(begin) for name in STEPS.values()) for begin in begins):
-        fail(f"{variable}={os.environ[variable]}: names a step that there is not", 2)
+        fail(f"STEPS={wanted}: names a step that there is not", 2)
     return [one[:3] for one in steps() if not named or one.name.startswith(begins)]
 
 

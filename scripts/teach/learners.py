@@ -3,8 +3,8 @@
 Nothing of theirs is run or trusted: no symbolic link is followed, of a file only the first bytes are read, texts lose
 what is not printable, and a mistake that the catalogue does not have is called unknown."""
 
+import collections
 import contextlib
-import dataclasses
 import errno
 import functools
 import os
@@ -17,29 +17,21 @@ from labtools.progress import last_lines, rows_of
 from mistakes import NOT_COMPILED, UNKNOWN, catalogue
 
 MOST_BYTES = 1 << 20
-MOST_LEARNERS = 500
 MOST_NAME = 24
 LINK = "a symbolic link, which is not followed"
 KNOWN = catalogue()
+# What a verdict begins with, and the state of a cell.
+STATES = {"done": "done", "right": "right", "goal missed": "right", "does not compile": "wrong", "wrong": "wrong",
+          "edited": "edited"}
 
 
 class Unreadable(Exception):
     """Why something of a learner's cannot be read, in words."""
 
 
-@dataclasses.dataclass
-class Cell:
-    """A learner's step. state: unchanged, edited (and not checked since), wrong, right or done."""
-    state: str = "unchanged"
-    mistake: str = ""
-    when: str = ""
-    ms: float = None
-
-
-@dataclasses.dataclass
-class Learner:
-    name: str
-    cells: dict  # {step's name: Cell}
+# A learner's step. state: unchanged, edited (and not checked since), wrong, right or done.
+Cell = collections.namedtuple("Cell", "state mistake when ms")
+Learner = collections.namedtuple("Learner", "name cells")  # {step's name: Cell}
 
 
 def class_folder(what):
@@ -103,16 +95,9 @@ def milliseconds(text):
 
 def cell_of(verdict, mistake, date, ms=""):
     """The cell of a verdict of `make check`, or of a state of `make progress`."""
-    date, ms = when(date), milliseconds(ms)
-    if verdict == "done":
-        return Cell("done", "", date, ms)
-    if verdict.startswith("right") or verdict == "goal missed":
-        return Cell("right", "", date, ms)
-    if verdict == "does not compile":
-        return Cell("wrong", NOT_COMPILED, date, ms)
-    if verdict == "wrong":
-        return Cell("wrong", mistake if mistake in KNOWN else UNKNOWN, date, ms)
-    return Cell("edited" if verdict.startswith("edited") else "unchanged", ms=ms)
+    state = next((state for begin, state in STATES.items() if verdict.startswith(begin)), "unchanged")
+    mistake = NOT_COMPILED if verdict == "does not compile" else mistake if mistake in KNOWN else UNKNOWN
+    return Cell(state, mistake if state == "wrong" else "", when(date), milliseconds(ms))
 
 
 def parts_of_handin(data):
@@ -131,8 +116,7 @@ def each_in(folder, of_folder, of_handin):
     """([what the two make of each working copy, its path and name, and of the bytes of each file of `make handin`],
     [what cannot be read, a line each])."""
     found, troubles = [], []
-    names = sorted(name for name in os.listdir(folder) if not name.startswith("."))
-    for name in names[:MOST_LEARNERS]:
+    for name in sorted(name for name in os.listdir(folder) if not name.startswith(".")):
         path = os.path.join(folder, name)
         try:
             if os.path.islink(path):
@@ -140,8 +124,6 @@ def each_in(folder, of_folder, of_handin):
             found.append(of_folder(path, name) if os.path.isdir(path) else of_handin(read_inside(folder, name) or b""))
         except Unreadable as error:
             troubles.append(f"{plain(name, 60)}: {plain(str(error), 160)}")
-    if len(names) > MOST_LEARNERS:
-        troubles.append(f"only the first {MOST_LEARNERS} of {len(names)} are read")
     return found, troubles
 
 
