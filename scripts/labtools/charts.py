@@ -420,15 +420,14 @@ def ladder(rows, copy, on_gpu):
 # Lines.
 
 def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, x_values=None,
-          linear_y=False, marks=(), y_values=None, dots=()):
-    """A line chart: series [(words, colour, shape, [(x, y)])]; dots are series without a line, marks [(x, words)]
-    vertical lines. A linear axis begins at 0, or goes from the first of y_values to the last."""
+          linear_y=False, marks=(), y_values=None):
+    """A line chart: series [(words, colour, shape, [(x, y)])]; marks [(x, words)] are vertical lines. A linear
+    axis begins at 0, or goes from the first of y_values to the last."""
     left, right, columns = 58, WIDTH - 14, 4
-    every = [*series, *dots]
-    top = 62 + 20 * ((len(every) - 1) // columns + 1)
+    top = 62 + 20 * ((len(series) - 1) // columns + 1)
     bottom = top + tall
     chart = Chart(name, bottom + 42, title, subtitle)
-    xs, ys = zip(*(point for *_, points in every for point in points))
+    xs, ys = zip(*(point for *_, points in series for point in points))
     x = Axis(min(xs), max(xs), left + 6, right - 6)
     if y_values:
         y = Axis(y_values[0], y_values[-1], bottom, top, linear=True)
@@ -441,7 +440,7 @@ def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, 
         y = Axis(power_below(min(ys)), power_above(max(ys)), bottom, top)
         y_values = y.decades()[::1 if len(y.decades()) <= 8 else 2]
     chart.heading(10, title, subtitle)
-    chart.legend(18, 60, [(shape, colour, words) for words, colour, shape, _ in every], columns,
+    chart.legend(18, 60, [(shape, colour, words) for words, colour, shape, _ in series], columns,
                  (WIDTH - 30) / columns)
     values = [value for value in x_values or x.decades() if x.low * 0.99 <= value <= x.high * 1.01]
     chart.grid_x(x, top, bottom, values, x_text)
@@ -451,9 +450,9 @@ def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, 
         if x.low < at < x.high:
             chart.line([(x(at), top), (x(at), bottom)], "soft", 1.5, "5 4")
             chart.text(x(at) - 5, top + 14, words, align="end", colour="soft", size=12, halo=True)
-    for k, (words, colour, shape, points) in enumerate(every):
+    for words, colour, shape, points in series:
         places = [(x(a), y(b)) for a, b in points]
-        if len(places) > 1 and k < len(series):
+        if len(places) > 1:
             chart.line(places, colour, 8 if shape == "line" else 2, "5 4" if shape == "dashes" else None, mark=True)
         for (a, b), place in zip(points, places if shape not in LINES else ()):
             chart.dot(*place, colour, shape, 4.0, tip=f"{words}: {significant(b)} at {x_text(a)}")

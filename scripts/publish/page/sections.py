@@ -80,13 +80,12 @@ def solution_section(ladder, experiments):
                [(seconds_to_solution(row) * part, SOLVED ** part) for part in parts_of_it])
               for wanted, colour in DRAWN.items() for row in rows if row["step"].startswith(wanted)]
     solved = solution_by_cycles(experiments.rows if experiments else [])
-    dots, measured = [], "Step 16 has not been timed yet."
+    measured = "Step 16 has not been timed yet."
     if solved.get("solution") and solved.get("distance"):
-        dots = [("step 16 (measured)", "green", "diamond", [(1e-3 * solved["solution"], solved["distance"])])]
+        series.append(("step 16 (measured)", "green", "diamond", [(1e-3 * solved["solution"], solved["distance"])]))
         measured = f"Step 16 takes {significant(solved['solution'])} ms; that is measured."
     chart = charts.lines("solution", series, f"The error over time, n = {SOLVED_N:,}",
-                         "of the slowest error, what is left; step 16: the distance from the exact solution", "seconds",
-                         dots=dots)
+                         "of the slowest error, what is left; step 16: the distance from the exact solution", "seconds")
     return (figure(chart) + f"<p>A sweep leaves {math.cos(math.pi / (SOLVED_N - 1)):.10f} of the slowest error: "
             f"{sweeps:,.0f} sweeps bring it down to {SOLVED:g}. {measured}</p>" +
             data_table(f"Time to the solution at n = {SOLVED_N:,}, computed from each step's points per second at its own n",
