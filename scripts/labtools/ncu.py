@@ -55,7 +55,7 @@ def launches(text):
     for fields in rows:
         if fields[0].strip():  # the row of units has no ID
             launch = {title: field if number(field) is None else number(field) for title, field in zip(head, fields)}
-            found.append({**launch, "kernel": kernel_name(launch["Kernel Name"]), "name": launch["Kernel Name"]})
+            found.append({**launch, "kernel": kernel_name(launch["Kernel Name"])})
     return found
 
 

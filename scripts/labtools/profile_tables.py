@@ -280,7 +280,7 @@ def read_ncu(path):
     n, "points" is a metric, too."""
     head, lines = read(path)
     n = int(number(head.get("n")) or 0)
-    return head, [(short(launch["name"]), launch.get("Grid Size"), launch.get("Block Size"),
+    return head, [(short(launch["kernel"]), launch.get("Grid Size"), launch.get("Block Size"),
                    {name: value for name, value in launch.items() if isinstance(value, float)} | ({"points": n * n} if n else {}))
                   for launch in ncu.launches("\n".join(lines))]
 
@@ -411,8 +411,6 @@ def show_ncu(path, step, baseline):
             if not rows:
                 print("  not in this report (SET=full collects it)")
             say_sentence(sentence)
-    if baseline and not any(is_kernel(other, kind_of(name)) for name, *_ in kernels for other, *_ in kernels_before):
-        print(f"{head_before.get('step', 'The step before')} has no such kernel to compare with.")
 
 
 def trim(path):
