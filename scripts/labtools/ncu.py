@@ -77,7 +77,7 @@ def why_not(said):
 
 
 def count(ncu, options, metrics, command, seconds=600):
-    """What `ncu --page raw` prints for the command. Metrics that this GPU does not have are left out. Raises
+    """The launches that ncu counts of the command. Metrics that this GPU does not have are left out. Raises
     NotPossible or NotAllowed."""
     metrics = list(metrics)
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_INJECTION64_PATH")}
@@ -85,8 +85,8 @@ def count(ncu, options, metrics, command, seconds=600):
         chosen = ["--metrics", ",".join(metrics)] if metrics else []
         _, out, error = attempt([ncu, "--csv", "--page", "raw", "--print-units", "base", *options, *chosen, *command],
                                 seconds, env=environment)
-        if launches(out):
-            return out
+        if found := launches(out):
+            return found
         said = out + error
         unknown = [metric for metric in metrics if re.search(rf"[Ff]ailed to find metric.*{re.escape(metric)}", said)]
         if not unknown:

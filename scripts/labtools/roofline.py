@@ -61,7 +61,7 @@ def count_step(path, program, n, traced, iterations):
     few = ["--filter-mode", "per-launch-config", "--launch-skip", 1, "--launch-count", launches_to_count(traced)]
     sections = [word for section in SECTIONS for word in ("--section", section)]
     found = {}
-    for launch in ncu.launches(ncu.count(path, [*ncu.UNCHANGED, *few, *sections], METRICS, command, seconds=240)):
+    for launch in ncu.count(path, [*ncu.UNCHANGED, *few, *sections], METRICS, command, seconds=240):
         if not is_set_up(launch["kernel"]):
             found.setdefault(launch["kernel"], []).append(launch)
     return found

@@ -55,8 +55,8 @@ def counted(path, kind, name, n):
     if not path:
         return ["-", "-"]
     try:
-        launches = ncu.launches(ncu.count(path, ncu.UNCHANGED, [*OPERATIONS, L2_BYTES], [
-            BUILD / f"bin/{kind}_clinic_{name}", "--n", n, "--iterations", "1", "--quiet"], seconds=60))
+        launches = ncu.count(path, ncu.UNCHANGED, [*OPERATIONS, L2_BYTES], [
+            BUILD / f"bin/{kind}_clinic_{name}", "--n", n, "--iterations", "1", "--quiet"], seconds=60)
         return [f"{sum(launch[metric] * weight for launch in launches for metric, weight in metrics.items()):.0f}"
                 for metrics in (OPERATIONS, {L2_BYTES: 1})]
     except (NotPossible, KeyError, TypeError) as error:

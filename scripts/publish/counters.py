@@ -78,9 +78,9 @@ def count_on_cpu(step, source, n, multiprocessors):
 
 def count_on_gpu(path, step, source, n):
     """The same by ncu, the kernels that copy to shared memory asynchronously, and how many multiprocessors there are."""
-    launches = ncu.launches(ncu.count(path, ["--kernel-name", "regex:sweep|pass|copy"],
-                                      [*[metric for _, metric, _ in QUANTITIES], ASYNCHRONOUS, MULTIPROCESSORS],
-                                      [BUILD / "bin" / f"solution_{step}", *options_of_run(source, n)]))
+    launches = ncu.count(path, ["--kernel-name", "regex:sweep|pass|copy"],
+                         [*[metric for _, metric, _ in QUANTITIES], ASYNCHRONOUS, MULTIPROCESSORS],
+                         [BUILD / "bin" / f"solution_{step}", *options_of_run(source, n)])
     # The instances of a template are one kernel here, as they are on the CPU.
     return ({launch["kernel"].split("<")[0]: {quantity: int(launch[metric]) for quantity, metric, _ in QUANTITIES}
              for launch in launches},

@@ -298,7 +298,7 @@ class Lab:
             raise NotPossible("not counted: ncu was not found")
         options = [*ncu.UNCHANGED, "--kernel-name", f"regex:{kernel}", *which]
         command = [program, "--n", n, "--iterations", iterations, "--quiet"]
-        launches = ncu.launches(ncu.count(self.ncu, options, [metric], command, seconds=45))
+        launches = ncu.count(self.ncu, options, [metric], command, seconds=45)
         values = [launch[metric] for launch in launches if isinstance(launch.get(metric), float)]
         if not values:
             raise NotPossible(f"not counted: ncu gave no {metric}")
