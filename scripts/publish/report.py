@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Writes one HTML page of all that has been measured: build/report.html. It opens from a file, and loads nothing.
 
-  report.py
-
 The ladder, the roofline, what is known of each kernel, the scaling and the bandwidth come from results/local if
 they have been measured on this machine, else from results/h200; the page says which. The last section is the
 learner's own: what `make predict`, `make check` and `make progress` have kept.
@@ -12,7 +10,6 @@ learner's own: what `make predict`, `make check` and `make progress` have kept.
 Exit: 0 written, 1 it cannot be written, 2 bad usage.
 """
 
-import argparse
 import datetime
 import os
 import pathlib
@@ -40,7 +37,6 @@ def page(sections, tiles, about):
 
 
 def main():
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     results, out = os.environ.get("RESULTS"), pathlib.Path(os.environ.get("OUT") or BUILD / "report.html")
     if results and not os.path.isdir(results):
         fail(f"RESULTS={results}: there is no such folder", 2)

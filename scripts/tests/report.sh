@@ -15,8 +15,6 @@ refused() {
   report "${@:3}"
   one_line "$1" "$2" "report.py ${*:3}"
 }
-report --help
-expect_status 0 "--help"
 mkdir "$temp/empty"
 echo "a file" >"$temp/file"
 RESULTS=$temp/nowhere refused 2 '^report.py: RESULTS=.*/nowhere: there is no such folder$'
