@@ -150,7 +150,8 @@ def aligned(text, room, right=False):
 
 INLINE = re.compile(r"(?P<code>(`+).*?\2)|\\(?P<escaped>[!-/:-@\[-`{-~])|"
                     r"(?P<picture>!?)\[(?P<label>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^) ]*)[^)]*\)|"
-                    r"\*\*(?P<bold>(?:`[^`]*`|.)+?)\*\*|\*(?P<italic>(?! )(?:`[^`]*`|.)+?)\*|&(?P<entity>lt|gt|amp|nbsp);")
+                    r"\*\*(?P<bold>(?:`[^`]*`|\\.|[^\\])+?)\*\*|\*(?P<italic>(?! )(?:`[^`]*`|\\.|[^\\])+?)\*|"
+                    r"&(?P<entity>lt|gt|amp|nbsp);")
 
 
 class Layout:

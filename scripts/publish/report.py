@@ -67,8 +67,9 @@ def main():
                 sections.append((name, title, lead, section(table, *more)))
         except (KeyError, ValueError) as error:
             fail(f"{table.name()}: is not what it should be: {error!r}")
-    sections.append(("own", "Your own steps", "Your predictions, times and kernels, compared with the measured ones and the "
-                     "solutions.", own_section(find_table([ROOT / "results/h200"], "ladder.tsv"))))
+    sections.append(("own", "Your own steps",
+                     "Your predictions, times and kernels, compared with the measured ones and the solutions.",
+                     own_section(find_table([ROOT / "results/h200"], "ladder.tsv"))))
     if ladder:
         tiles.append(("measured on", ladder.fact("gpu", "no GPU").replace("NVIDIA ", ""),
                       f"{ladder.fact('date', 'no date')}, {ladder.name().rpartition('/')[0]}"))
