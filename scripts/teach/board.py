@@ -137,8 +137,6 @@ def main():
     if once not in ("0", "1"):
         fail(f"ONCE={once}: must be 1 or 0", 2)
     sys.stdout.reconfigure(encoding="utf-8")
-    if out and not pathlib.Path(out).absolute().parent.is_dir():
-        fail(f"OUT={out}: cannot be written: its folder is not there", 4)
     lab, sentences = Lab(), catalogue()
     on_screen = once == "0" and sys.stdout.isatty()
     for look in itertools.count():

@@ -72,8 +72,7 @@ def read_inside(folder, *parts):
         except FileNotFoundError:
             return None
         except OSError as error:
-            link = os.path.islink(os.path.join(folder, *parts[:1])) or error.errno == errno.ELOOP
-            raise Unreadable(f"{'/'.join(parts)}: {LINK if link else error.strerror}") from None
+            raise Unreadable(f"{'/'.join(parts)}: {LINK if error.errno == errno.ELOOP else error.strerror}") from None
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise Unreadable(f"{'/'.join(parts)} is no file")
         with os.fdopen(os.dup(handle), "rb") as file:
