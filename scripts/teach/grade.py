@@ -52,13 +52,13 @@ doing"""
 
 
 def wanted_steps():
-    """[(name, source, needs)] of the steps that STEPS, or STEP, names."""
+    """The steps that STEPS, or STEP, names."""
     wanted = os.environ.get("STEPS") or os.environ.get("STEP", "")
     named = wanted.replace(",", " ").split()
     begins = tuple(word.zfill(2) if word.isdigit() else word for word in named)
     if not all(any(name.startswith(begin) for name in STEPS.values()) for begin in begins):
         fail(f"STEPS={wanted}: names a step that there is not", 2)
-    return [one[:3] for one in steps() if not named or one.name.startswith(begins)]
+    return [one for one in steps() if not named or one.name.startswith(begins)]
 
 
 class Grader:
@@ -91,21 +91,21 @@ class Grader:
         shutil.rmtree(self.base)
         self.work.rename(self.base)
 
-    def check(self, step, source, needs, code):
+    def check(self, step, code):
         """(verdict, diagnosis, ms, seconds) of the code of a learner's exercise."""
         # A new copy, with all dates as they are: nothing is built again.
         shutil.rmtree(self.work, ignore_errors=True)
         subprocess.run(["cp", "-a", self.base, self.work], check=True)
-        (self.work / "exercises" / step / source).write_bytes(code)
-        ended = self.box.run(["scripts/verbs/check.sh"], self.variables(STEP=step[:2]), needs == "ranks")
+        (self.work / "exercises" / step.name / step.source).write_bytes(code)
+        ended = self.box.run(["scripts/verbs/check.sh"], self.variables(STEP=step.name[:2]), step.needs == "ranks")
         if ended.limit:
             return f"exceeded its limit: {ended.limit}", "", "", ended.seconds
-        row = last_lines(read_inside(self.work, "results", "local", "progress.tsv")).get(step)
+        row = last_lines(read_inside(self.work, "results", "local", "progress.tsv")).get(step.name)
         if not row or row[0] not in VERDICTS:
             words = "cannot run here" if ended.code == 77 else f"no verdict (exit code {ended.code})"
             return words, plain(reason(ended.out), 160), "", ended.seconds
         cell = cell_of(row[0], row[4], row[2])
-        return row[0], cell.mistake, self.timed(step) if cell.state in ("right", "done") else "", ended.seconds
+        return row[0], cell.mistake, self.timed(step.name) if cell.state in ("right", "done") else "", ended.seconds
 
     def timed(self, step):
         """Its ms per iteration, with a GPU."""
@@ -116,15 +116,15 @@ class Grader:
 
 
 def exercises_of(read, wanted, starts):
-    """[(step, source, needs, code or None if it is unchanged, what is wrong or "")] of a learner's files."""
+    """[(step, code or None if it is unchanged, what is wrong or "")] of a learner's files."""
     found = []
-    for step, source, needs in wanted:
+    for step in wanted:
         try:
-            code = read("exercises", step, source)
+            code = read("exercises", step.name, step.source)
             trouble = "" if code is not None else "missing"
-            found.append((step, source, needs, None if code == starts[step] else code, trouble))
         except Unreadable as error:
-            found.append((step, source, needs, None, f"cannot be read: {plain(str(error), 100)}"))
+            code, trouble = None, f"cannot be read: {plain(str(error), 100)}"
+        found.append((step, None if code == starts[step.name] else code, trouble))
     return found
 
 
@@ -163,22 +163,22 @@ def read_class(folder, wanted, starts):
 
 def rows(class_, grader, tell):
     """The rows of the table, each as soon as it is known."""
-    changed = [step[:2] for _, exercises in class_ for step, _, _, code, _ in exercises if code is not None]
+    changed = [step.name[:2] for _, exercises in class_ for step, code, _ in exercises if code is not None]
     if changed:
         tell(f"Building the lab for steps {', '.join(sorted(set(changed)))}, which takes some minutes.")
         grader.prepare(sorted(set(changed)))
         tell(f"To be checked, one after the other: {len(changed)}.")
     checked = 0
     for name, exercises in class_:
-        for step, source, needs, code, trouble in exercises:
+        for step, code, trouble in exercises:
             result = trouble or "unchanged", "", "", 0
             if code is not None:
                 try:
-                    result = grader.check(step, source, needs, code)
+                    result = grader.check(step, code)
                 except Unreadable as error:
                     result = "no verdict", plain(str(error), 160), "", 0
                 checked += 1
-            row = [plain(name, 60), step, *map(str, result[:3]), f"{result[3]:.0f}"]
+            row = [plain(name, 60), step.name, *map(str, result[:3]), f"{result[3]:.0f}"]
             if code is not None or trouble:
                 far = f"{checked}/{len(changed)}" if code is not None else ""
                 tell("  ".join(field for field in (far, *row) if field))
