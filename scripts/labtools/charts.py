@@ -91,7 +91,7 @@ class Chart:
         self.add("path", dict(d=path, fill="none", stroke=f"var(--{colour})", stroke_width=thick, stroke_dasharray=dash,
                               stroke_linejoin="round", opacity=opacity, **({"class": "mark"} if mark else {})))
 
-    def dot(self, x, y, colour, shape="circle", radius=5.0, hollow=False, tip=None):
+    def dot(self, x, y, colour, shape, radius=5.0, hollow=False, tip=None):
         inside, rim = ("paper", colour) if hollow else (colour, "paper")
         of_mark = {"fill": f"var(--{inside})", "stroke": f"var(--{rim})", "stroke_width": 2 if hollow else 1, "class": "mark"}
         if shape == "circle":
@@ -459,7 +459,7 @@ def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, 
     return chart
 
 
-def bars(name, entries, title, subtitle, unit=""):
+def bars(name, entries, title, subtitle, unit):
     """Horizontal bars: [(words, value, colour)], linear from 0."""
     left, right, top = 150, WIDTH - 70, 50
     chart = Chart(name, top + 24 * len(entries) + 8, title,

@@ -18,9 +18,9 @@ def steps(lab=ROOT):
     return [Step(*fields[:3], int(fields[3]), int(fields[4]), *fields[5:7]) for fields in lines]
 
 
-def clinic_kernels(lab=ROOT):
+def clinic_kernels():
     """The kernels of lab/clinic.tsv: [(name, default n)]."""
-    lines = (lab / "lab/clinic.tsv").read_text().splitlines()
+    lines = (ROOT / "lab/clinic.tsv").read_text().splitlines()
     return [tuple(line.split("\t")[:2]) for line in lines if line[:1].islower()]
 
 

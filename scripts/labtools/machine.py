@@ -30,7 +30,7 @@ def parser_of(words):
     return parser
 
 
-def ready(folder, programs=(), tool=None):
+def ready(folder, programs, tool=None):
     """(what is known of the machine, the path of ncu or nsys, or None): {"date", "gpu", "driver", "cuda" (nvcc's)} and
     the tool's version. Ends the script if there is no GPU, a program has not been built, or `folder` cannot be written."""
     for name in programs:

@@ -23,9 +23,9 @@ def significant(value, digits=3):
     return f"{round(value, decimals):,.{max(0, decimals)}f}"
 
 
-def as_told(text, digits=3):
+def as_told(text):
     """The same of a text, with no more decimals than that has: ncu rounds what it prints. "0.07" stays 0.07."""
-    shown, decimals = significant(text, digits), len(text.partition(".")[2])
+    shown, decimals = significant(text), len(text.partition(".")[2])
     return f"{float(text):,.{decimals}f}" if len(shown.partition(".")[2]) > decimals else shown
 
 

@@ -69,7 +69,7 @@ def said(number):
     return "1 person" if number == 1 else f"{number} people"
 
 
-def as_text(board, sentences, height=None, look=0):
+def as_text(board, sentences, height, look):
     """The board for a terminal, in its width or 80 columns. With a `height`, what does not fit is shown in turn."""
     columns = shutil.get_terminal_size().columns
     wide = max([len(learner.name) for learner in board.learners], default=0)

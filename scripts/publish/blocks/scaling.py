@@ -7,7 +7,7 @@ from labtools import scaling_table
 from labtools.numbers import significant, spread
 
 
-def of_cell(row, efficiency=None):
+def of_cell(row, efficiency):
     """"0.0214 (97.0)"; a dash where there is no time."""
     if row is None or row["ms"] == "-":
         return "–"
