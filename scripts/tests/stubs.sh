@@ -14,7 +14,7 @@ make_stubs() {
   ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$temp/tools/python3"
   export PATH=$temp/stubs:$temp/tools LAB_SYSTEM_ROOT=$temp/root LAB_BUILD_DIR=$temp/build
   unset CUDA_HOME CUDA_PATH CUDA_ROOT CUDA_DIR NVHPC_ROOT NVHPC EBROOTCUDA LAB_NSYS LAB_NCU BASELINE
-  unset REPORT KERNEL SET ITERATIONS CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH LAB_PROFILE_TIME_LIMIT
+  unset REPORT KERNEL SET ITERATIONS
   while IFS= read -r tool; do unset "$tool"; done < <(compgen -e | grep -E '^(NSIGHT|EBROOT|NSYS|NCU)|_(NSIGHT|NSYS|NCU)' || true)
 }
 

@@ -18,7 +18,6 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
 
 start_profile ncu
-if [[ -n ${REPORT:-} ]]; then show_report ncu; fi
 set_name=${SET:-full} iterations=${ITERATIONS:-10}
 # A pass is several sweeps there: six of the largest take more, whatever their number of sweeps.
 if [[ -z ${ITERATIONS:-}${CLINIC:-} ]] && ((10#$step_number > 12)); then iterations=240; fi
@@ -32,7 +31,7 @@ read_ranks
 # While one rank replays a kernel the others wait, and a replayed kernel of NCCL would wait for them for good.
 [[ ${RANKS:-1} == 1 ]] ||
   die $exit_bad_usage "RANKS=$RANKS: ncu looks at a job of one rank; all of them: make nsys $step_words RANKS=$RANKS"
-ready_profiler ncu
+ready_profiler
 
 # The sections that this step's questions are about; and which kernels.
 sections=() regex="jacobi_sweep|jacobi_pass" launches=1 skipped=5 # a pass is several sweeps, from step 13 on
@@ -57,23 +56,23 @@ profile() {
   local command=("$tool_path" --set "$set_name" "${sections[@]}" "${options[@]}"
     --kernel-name "regex:$regex" --launch-skip "$skipped" --launch-count "$launches" -f -o "$work/$name")
   local of_program=("$program" --n "$n" --iterations "$iterations" --quiet)
-  run_limited "$log" "${command[@]}" --metrics "$metrics" "${of_program[@]}" || status=$?
+  said_to "$log" "${command[@]}" --metrics "$metrics" "${of_program[@]}" || status=$?
   if [[ ! -f $report ]] && grep -qi 'failed to find metric' "$log"; then
     # Some GPUs have no DRAM of their own to count at, for example.
     say "  (this GPU lacks some of the metrics; once more with only the sections)"
     status=0
-    run_limited "$log" "${command[@]}" "${of_program[@]}" || status=$?
+    said_to "$log" "${command[@]}" "${of_program[@]}" || status=$?
   fi
   if grep -q 'No kernels were profiled' "$log" && [[ ! -f $report ]]; then
-    explain_failure ncu "$log" # a cause with a name comes first
+    explain_failure "$log" # a cause with a name comes first
     if ((status <= 1)); then
       die 1 "no launch of a kernel that matches '$regex' was seen after the first $skipped: KERNEL=REGEX, ITERATIONS=K"
     fi
   fi
-  judge_run ncu "$status" "$log" "$report" "$program"
-  run_limited "$work/raw.csv" "$tool_path" --import "$report" --csv --page raw --print-units base || status=$?
+  judge_run "$status" "$log" "$report" "$program"
+  said_to "$work/raw.csv" "$tool_path" --import "$report" --csv --page raw --print-units base || status=$?
   {
-    head_of_report ncu "$1" "$2" "$regex" &&
+    head_of_report "$1" "$2" "$regex" &&
       labtool profile_tables trim "$work/raw.csv"
   } >"$work/$name.csv" || {
     tail -n 10 "$work/raw.csv" >&2

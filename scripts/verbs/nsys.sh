@@ -14,11 +14,10 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
 
 start_profile nsys
-if [[ -n ${REPORT:-} ]]; then show_report nsys; fi
 backend=gpu
 read_ranks
 ranks_of_run
-ready_profiler nsys
+ready_profiler
 
 iterations=${ITERATIONS:-$((step_iterations > 500 ? 500 : step_iterations))}
 build_for_profile
@@ -36,7 +35,7 @@ profile() {
     names=("$name")
   fi
   say "$2 $1, n = $n, $iterations iterations, ${job:+$(many "$ranks" rank), }under nsys $tool_version ..."
-  run_limited "$log" "${launch[@]}" "$tool_path" profile -t cuda,nvtx --sample=none --cpuctxsw=none "${options[@]}" \
+  said_to "$log" "${launch[@]}" "$tool_path" profile -t cuda,nvtx --sample=none --cpuctxsw=none "${options[@]}" \
     --force-overwrite=true -o "$work/$name$job" "$program" --n "$n" --iterations "$iterations" \
     --quiet || status=$?
   rm -f "$profiles_dir/${name}_rank"*.{nsys-rep,csv}
@@ -53,18 +52,18 @@ profile() {
 keep_report() {
   local name=$3 program=$4 status=$5 log=$6 report=$work/$3.nsys-rep
   local tables=(--report nvtx_sum --report cuda_gpu_kern_sum --report cuda_api_sum --report cuda_gpu_mem_size_sum --report um_total_sum)
-  judge_run nsys "$status" "$log" "$report" "$program"
+  judge_run "$status" "$log" "$report" "$program"
 
   # (No pipe into grep -q, which ends at the first line: then what writes on is ended, and the pipe has failed.)
   if [[ $(labtool profile_tables questions --tool nsys --step "${1%%_*}") == *$'\t'timeline* ]]; then tables+=(--report cuda_gpu_trace); fi
-  run_limited "$work/stats.csv" "$tool_path" stats "${tables[@]}" --format csv --force-export=true "$report" || true
+  said_to "$work/stats.csv" "$tool_path" stats "${tables[@]}" --format csv --force-export=true "$report" || true
   if ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv" && ((10#${1%%_*} > 0)); then
     tail -n 10 "$work/stats.csv" >&2
     die 1 "nsys stats wrote no table of the report; its messages are above"
   fi
   # Without what nsys says of its files: the tables are told by their columns. Of the time line the kernels alone, and a few
   # of them: all of them would be a long table.
-  { head_of_report nsys "$1" "$2" - && awk '
+  { head_of_report "$1" "$2" - && awk '
       /^(Generating SQLite|Processing \[|SKIPPED: |WARNING: )/ { next }
       /^Start / { timeline = 1; print; next }
       !timeline { print; next }
