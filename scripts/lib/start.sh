@@ -4,7 +4,7 @@
 #   start.sh NN          the text; of a kernel of the clinic: start.sh clinic/transpose
 #   start.sh --unchanged NN...
 #                        the names of those steps whose exercise is as it was handed out
-#   start.sh --keep      where git does not know the lab: keeps a copy in .start/ of each that is as handed out
+#   start.sh --keep      where git does not know the lab: keeps a copy of each in .start/
 #
 # A handout has a copy of every exercise in .start/, with their checksums. In a clone git has it: the newest commit
 # counts in which the exercise is the solution before it, a banner and TODO blocks apart (what scripts/publish/exercises.py
@@ -78,12 +78,9 @@ in_git() {
 
 if [[ $what == keep ]]; then
   if in_git || [[ -e $lab_root/.git || ! -d $lab_root/solutions ]]; then exit; fi
-  while IFS=$'\t' read -r name _; do
-    read_exercise "$name"
-    if handed_out from_tree; then
-      { mkdir -p "$lab_root/.start/$step" && cp "$lab_root/$exercise" "$lab_root/$copy"; } 2>/dev/null || break
-    fi
-  done < <(grep '^[0-9]' "$steps_file" && sed -n 's|^[a-z]|clinic/&|p' "$clinic_file")
+  # Whether it is as handed out is asked when the copy is read.
+  cd "$lab_root/exercises"
+  { mkdir ../.start && cp --parents [0-9]*/jacobi.c{pp,u} clinic/*/kernel.cu ../.start; } 2>/dev/null || true
   exit
 fi
 
@@ -91,11 +88,7 @@ if [[ $what == unchanged ]]; then
   for name in "$@"; do
     read_exercise "$name"
     # In most cases the file itself tells. Otherwise what it began with is looked for.
-    if { [[ -d $lab_root/solutions ]] && handed_out from_tree; } ||
-      { [[ ! -d $lab_root/solutions ]] && cmp -s "$lab_root/$copy" "$lab_root/$exercise"; } ||
-      "$0" "$name" 2>/dev/null | cmp -s - "$lab_root/$exercise"; then
-      say "$step"
-    fi
+    if handed_out from_tree || "$0" "$name" 2>/dev/null | cmp -s - "$lab_root/$exercise"; then say "$step"; fi
   done
   exit
 fi

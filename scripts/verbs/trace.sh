@@ -28,11 +28,9 @@ if [[ $backend == cpu ]]; then
   if [[ -z ${ITERATIONS:-} ]] && ((iterations > 20)); then iterations=20; fi
 fi
 
-mkdir -p "$build_dir/profiles"
-# Of a job each rank has its own: {rank} becomes its number.
+# Of a job each rank has its own table: {rank} becomes its number.
 name=$build_dir/profiles/trace_${which}_$step_target
 table=$name.tsv log=$name.txt
-rm -f "$name".{tsv,txt} "$name"_rank*.tsv
 command=(env)
 tables=("$table") what="$n"
 if [[ -n $ranks ]]; then
@@ -42,31 +40,26 @@ if [[ -n $ranks ]]; then
   for ((rank = 0; rank < ranks; ++rank)); do tables+=("${name}_rank$rank.tsv"); done
   what+=", $(many "$ranks" rank)"
 fi
-program=("$build_dir/bin/$target" --n "$n" --iterations "$iterations" --quiet)
-status=0
-if grep -q '^-- CUDA ' "$build_dir/configure.log" && [[ $backend == gpu ]]; then
+mkdir -p "$build_dir/profiles"
+rm -f "$name"_rank*.tsv
+: | tee "${tables[@]}" # rows are appended
+# Without toolkit or GPU the lab's own NVTX writes the table.
+variables=(LAB_TRACE_TSV="$table") traced=""
+if [[ $backend == gpu ]] && grep -q '^-- CUDA ' "$build_dir/configure.log"; then
   build_targets lab_trace || die 1 "the tracer does not build; the compiler's messages are above"
   library=$build_dir/lib/liblab_trace.so
-  say "$target, n = $what, $iterations iterations, traced:"
-  "${command[@]}" CUDA_INJECTION64_PATH="$library" NVTX_INJECTION64_PATH="$library" LAB_TRACE_TSV="$table" \
-    "${program[@]}" 2>"$log" || status=$?
-  if ((status <= 1)) && [[ ! -f ${tables[0]} ]]; then
-    cat "$log" >&2
-    # Nothing loads the tracer where nothing of NVTX or CUDA is called.
-    if ((status == 0)) && [[ $step_needs == cpu ]]; then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
-    if ((status)); then die 1 "the program failed, and there is nothing to trace"; fi
-    die 1 "the program ended, and the tracer was never loaded"
-  fi
-else
-  # The lab's own NVTX, if there is no toolkit or no GPU. What the program asked of its GPU is appended.
-  say "$target, n = $what, $iterations iterations:"
-  : | tee "${tables[@]}"
-  "${command[@]}" LAB_TRACE_TSV="$table" "${program[@]}" 2>"$log" || status=$?
-  if ((status <= 1)) && [[ -z ${CLINIC:-} ]] && ! grep -qE '^(nvtx|open)' "${tables[0]}"; then
-    if ((status == 0)); then die 1 "$step opened no NVTX range: there is nothing to trace"; fi
-    cat "$log" >&2
-    die 1 "the program failed, and there is nothing to trace"
-  fi
+  variables+=(CUDA_INJECTION64_PATH="$library" NVTX_INJECTION64_PATH="$library")
+  traced=", traced"
+fi
+say "$target, n = $what, $iterations iterations$traced:"
+status=0
+"${command[@]}" "${variables[@]}" "$build_dir/bin/$target" --n "$n" --iterations "$iterations" --quiet 2>"$log" || status=$?
+if ((status <= 1)) && [[ ! -s ${tables[0]} ]]; then
+  cat "$log" >&2
+  ((!status)) || die 1 "the program failed, and there is nothing to trace"
+  # Nothing loads the tracer where nothing of NVTX or CUDA is called.
+  [[ -z $traced || $step_needs == cpu ]] || die 1 "the program ended, and the tracer was never loaded"
+  die 1 "$step opened no NVTX range: there is nothing to trace"
 fi
 cat "$log"
 ((status <= 1)) || exit "$status"
@@ -78,7 +71,5 @@ if ((${ranks:-1} > 1)); then
   say "That is rank 0's."
   labtool rank_ranges "${tables[@]}"
 fi
-if [[ -f ${tables[0]} ]]; then
-  say ""
-  say "The same as a table${ranks:+, one for each rank}: ${tables[0]#"$lab_root"/}"
-fi
+say ""
+say "The same as a table${ranks:+, one for each rank}: ${tables[0]#"$lab_root"/}"
