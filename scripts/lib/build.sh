@@ -56,16 +56,16 @@ show_newest() {
 # show_progress LOG: does so until it is ended, or the script is gone.
 show_progress() { while sleep 0.3 && kill -0 $$ 2>/dev/null; do show_newest "$1"; done; }
 
-# show_log LOG: what a build or CMake said there, without the progress; and whether it had space to say it.
-show_log() {
-  { grep -avE '^\[ *[0-9]+(/[0-9]+|%)\]' "$1" || true; } >&2
-  has_space "${1%/*}" || printf '%s\n' "${0##*/}: no space left in ${1%/*}" >&2
-}
-
 # compiler_words LOG: what the compiler said there, without what the build tool says around it.
 compiler_words() {
-  grep -vE '^(\[|ninja: |FAILED: |gmake|make)|^(cd .*|:) && |^/[^:]*(nvcc|c\+\+|g\+\+|cuda_to_cpp) ' "$1" |
+  grep -avE '^(\[|ninja: build stopped|FAILED: |gmake|make)|^(cd .*|:) && |^/[^:]*(nvcc|c\+\+|g\+\+|cuda_to_cpp) ' "$1" |
     sed "s#$lab_root/##g" || true
+}
+
+# show_log LOG: that, or what CMake said there; and whether it had space to say it.
+show_log() {
+  compiler_words "$1" >&2
+  has_space "${1%/*}" || printf '%s\n' "${0##*/}: no space left in ${1%/*}" >&2
 }
 
 # errors_first: the compiler's words on stdin, what it says of errors before what it says of warnings.
@@ -201,16 +201,9 @@ build_watched() {
   locked watched "$log" cmake --build "$build_dir" --parallel "$(nproc)" --target "$@"
 }
 
-# build_targets TARGET...: builds them. If that fails, what the build says is shown.
+# build_targets TARGET...: builds them. If that fails, the compiler's words are shown, without the build tool's.
 build_targets() {
   build_watched "$build_dir/build.log" "$@" || { show_log "$build_dir/build.log"; return 1; }
-}
-
-# build_program TARGET...: builds a learner's program, or what looks at it. If it does not compile, the compiler's
-# words are shown, without the build tool's.
-build_program() {
-  local log=$build_dir/build_$1.log
-  build_watched "$log" "$@" || { compiler_words "$log" >&2; return 1; }
 }
 
 # build_step: builds the program of read_step and read_which for where its kernels run; sets backend, target and ranks.
@@ -222,7 +215,7 @@ build_step() {
   if [[ $step_needs == cuda ]]; then choose_backend; fi
   if [[ $backend == cpu ]]; then target+=_cpu; fi
   have_target "$target" || die "$exit_no_gpu" "$step cannot be built here for a GPU: no nvcc was found"
-  build_program "$target" || die 1 "$source_file does not compile; the compiler's messages are above"
+  build_targets "$target" || die 1 "$source_file does not compile; the compiler's messages are above"
   ranks_of_run
 }
 

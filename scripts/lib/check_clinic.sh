@@ -31,7 +31,7 @@ have_target "$target" || [[ $backend == cpu ]] || die $exit_no_gpu "$step: canno
 wanted=check_$target
 if [[ $backend == cpu ]]; then wanted+=_cpu; fi
 if ! build_watched "$log" "$wanted"; then
-  build_program clinic || die 1 "the validator does not build; its messages are above"
+  build_targets clinic || die 1 "the validator does not build; its messages are above"
   why_not_built
 fi
 doing

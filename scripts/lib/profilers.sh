@@ -179,7 +179,7 @@ build_for_profile() {
   for target in "${targets[@]}"; do
     have_target "$target" || die $exit_no_gpu "$target cannot be built here for a GPU: no nvcc was found"
   done
-  build_program "${targets[@]}" || die 1 "the build failed; the compiler's messages are above"
+  build_targets "${targets[@]}" || die 1 "the build failed; the compiler's messages are above"
   { mkdir -p "$profiles_dir" && work=$(mktemp -d "$profiles_dir/.work-XXXXXX"); } 2>/dev/null ||
     die 1 "$profiles_dir: cannot be written"
   trap 'rm -rf "$work"' EXIT

@@ -83,13 +83,10 @@ read_ranks() {
   [[ $RANKS =~ ^[1-9][0-9]{0,4}(,[1-9][0-9]{0,4})*$ ]] ||
     die "$exit_bad_usage" "RANKS=$RANKS: must be a number of ranks, such as 4 (for a check, also 1,2,4)"
   local one
-  local -a each
-  IFS=, read -r -a each <<<"$RANKS"
   # All of them start on this machine, each with threads of its own.
-  for one in "${each[@]}"; do
-    if ((one > 64)) && [[ -z ${LAB_MPIRUN:-} ]]; then
+  for one in ${RANKS//,/ }; do
+    ((one <= 64)) || [[ -n ${LAB_MPIRUN:-} ]] ||
       die "$exit_bad_usage" "RANKS=$RANKS: at most 64 on one machine; LAB_MPIRUN says what starts a job of several nodes"
-    fi
   done
 }
 

@@ -42,7 +42,7 @@ VERDICTS = ("unchanged", "wrong", "right", "done", "goal missed", "does not comp
 BUILD = r"""source scripts/lib/lib.sh
 all_steps=1
 configure
-build_program validate goals || exit
+build_targets validate goals || exit
 for number in "$@"; do
   mapfile -t targets < <(grep "^exercise_${number}_" "$build_dir/step_targets.txt")
   # One at a time: those of the others are built, although one does not compile.

@@ -118,8 +118,6 @@ stub mpirun <<<'echo "mpirun (Open MPI) 4.1.4"'
 stub git <<<'echo "git version 2.39.5"'
 # The PATH's tools are links to it, so Python is named anew.
 stub python3 <<<'echo 3.11.7'
-# shellcheck disable=SC2016
-stub ps <<<'echo bash; echo ${STUB_PROCESS:-bash}'
 mkdir -p "$temp/root/usr/lib64" "$temp/root/proc/driver/nvidia" "$temp/root/proc/self"
 touch "$temp/root/usr/lib64/libnccl.so.2"
 params=$temp/root/proc/driver/nvidia/params
@@ -150,8 +148,6 @@ expect 'cap-add=SYS_ADMIN' "no counters"
 printf 'CapEff:\t000001ffffffffff\n' >"$temp/root/proc/self/status"
 doctor
 expect '^ok       may count      the driver lets you' "an administrator"
-STUB_PROCESS=nv-hostengine doctor
-expect '^ok       DCGM           watches this node' "DCGM"
 
 # Toolkit and driver; memory; slices; no GPU; a driver that does not answer.
 STUB_CUDA=12.4 doctor

@@ -19,7 +19,7 @@ need_python
 
 configure >/dev/null
 target=${which}_${step_target}_cpu_watched
-build_program "$target" || die 1 "$source_file does not compile; the compiler's messages are above"
+build_targets "$target" || die 1 "$source_file does not compile; the compiler's messages are above"
 counts=$build_dir/counts_${which}_$step_target.tsv
 rm -f "$counts"
 # One sweep; if a step performs several per pass, one pass.

@@ -140,9 +140,6 @@ if [[ -n $gpus ]]; then
 container, --cap-add=SYS_ADMIN; on a cluster, ask the operators. make trace and make count need no counters"
   fi
 fi
-if quietly 10 ps -eo comm | grep -qE '^(nv-hostengine|dcgm-exporter)'; then
-  line ok DCGM "watches this node and may hold the counters: dcgmi profile --pause, --resume"
-fi
 
 # For more than one GPU.
 mpi=$(command -v mpirun || command -v mpiexec) || true

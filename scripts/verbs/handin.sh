@@ -23,24 +23,23 @@ if [[ -z ${OUT:-} ]]; then mkdir -p "$build_dir" 2>/dev/null || true; fi
 
 need_python
 table=$(labtool progress table)
-# Only a whole file gets the name.
-partial=$out.$$
-trap 'rm -f "$partial"' EXIT
-write() {
-  printf '# handin\tJacobi porting lab\n# name\t%s\n# date\t%s\n' "$name" "$(date '+%Y-%m-%d %H:%M')" || return 1
-  printf 'step\tstate\tdate\twhere\tmistake\tms\n%s\n' "$table" || return 1
+text=$(
+  printf '# handin\tJacobi porting lab\n# name\t%s\n# date\t%s\n' "$name" "$(date '+%Y-%m-%d %H:%M')"
+  printf 'step\tstate\tdate\twhere\tmistake\tms\n%s\n' "$table"
   if ((${CODE:-0})); then
     while IFS=$'\t' read -r step state _; do
       if [[ $state == unchanged || $state == "no task" || $state == missing ]]; then continue; fi
       read_step "$step"
-      printf '# code\texercises/%s\n' "$step/$step_source" || return 1
-      awk '{ print "> " $0 }' "$lab_root/exercises/$step/$step_source" || return 1
+      printf '# code\texercises/%s\n' "$step/$step_source"
+      awk '{ print "> " $0 }' "$lab_root/exercises/$step/$step_source"
     done <<<"$table"
   fi
-}
-if ! { write >"$partial" && mv -f "$partial" "$out"; } 2>/dev/null; then
+)
+# Only a whole file gets the name.
+partial=$out.$$
+trap 'rm -f "$partial"' EXIT
+{ printf '%s\n' "$text" >"$partial" && mv -f "$partial" "$out"; } 2>/dev/null ||
   die $exit_cannot_write "OUT=$out: cannot be written"
-fi
 say "$out"
 say "  $(grep -c $'^[0-9][0-9]_' <<<"$table") steps of $name, $(wc -c <"$out") bytes. Give this file to your teacher."
 if [[ -z ${NAME:-} ]]; then say "  (Another name: NAME=ada)"; fi

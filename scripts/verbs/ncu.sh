@@ -63,11 +63,9 @@ profile() {
     status=0
     said_to "$log" "${command[@]}" "${of_program[@]}" || status=$?
   fi
-  if grep -q 'No kernels were profiled' "$log" && [[ ! -f $report ]]; then
+  if ((status <= 1)) && [[ ! -f $report ]] && grep -q 'No kernels were profiled' "$log"; then
     explain_failure "$log" # a cause with a name comes first
-    if ((status <= 1)); then
-      die 1 "no launch of a kernel that matches '$regex' was seen after the first $skipped: KERNEL=REGEX, ITERATIONS=K"
-    fi
+    die 1 "no launch of a kernel that matches '$regex' was seen after the first $skipped: KERNEL=REGEX, ITERATIONS=K"
   fi
   judge_run "$status" "$log" "$report" "$program"
   said_to "$work/raw.csv" "$tool_path" --import "$report" --csv --page raw --print-units base || status=$?

@@ -26,7 +26,7 @@ sanitizer=$(find_tool compute-sanitizer) ||
 configure >/dev/null
 have_target "${which}_$step_target" ||
   die $exit_no_gpu "no nvcc was found. Without a GPU: $without"
-build_program "${which}_$step_target" || die 1 "the build failed; the compiler's messages are above"
+build_targets "${which}_$step_target" || die 1 "the build failed; the compiler's messages are above"
 program=$build_dir/bin/${which}_$step_target
 
 # Without a usable GPU there is nothing to look at.
