@@ -30,13 +30,6 @@ read_exercise() {
   copy=.start/$step/$step_source
 }
 
-# answer COMMAND...: prints the text, and ends.
-answer() {
-  "$@" 2>/dev/null ||
-    die $exit_cannot_write "$(readlink /proc/$$/fd/1 || printf 'standard output'): cannot be written: is there space left?"
-  exit
-}
-
 # bare NUMBER: stdin without the comment lines at its top and without its TODO(NUMBER) blocks.
 bare() {
   awk -v number="$1" '
@@ -49,8 +42,8 @@ bare() {
 }
 
 # Readers; handed_out calls them by their names.
-from_commit() { git -C "$lab_root" cat-file blob "$commit:./$1" 2>/dev/null; }
-from_tree() { cat "$lab_root/$1" 2>/dev/null; }
+from_commit() { git -C "$lab_root" cat-file blob "$commit:./$1"; }
+from_tree() { cat "$lab_root/$1"; }
 from_copy() { from_tree "${1/#exercises/.start}"; }
 
 # handed_out READER: whether that reader's exercise is as one is handed out.
@@ -68,6 +61,13 @@ handed_out() {
     [[ $text == *"// TODO($step_number)"* ]] &&
       cmp -s <("$1" "$exercise" | bare "$step_number") <("$1" "solutions/$step_before/$step_before_source" | bare "")
   fi
+} 2>/dev/null
+
+# answer_if_it_is READER: if it is, prints that, and ends.
+answer_if_it_is() {
+  if ! handed_out "$1"; then return; fi
+  "$1" "$exercise"
+  exit
 }
 
 # in_git: whether git knows the lab's files; else git_said is why not.
@@ -97,18 +97,18 @@ read_exercise "${1-}"
 if [[ -f $lab_root/.start/SHA256SUMS ]] || [[ -d $lab_root/.start && ! -d $lab_root/solutions ]]; then
   (cd "$lab_root" && grep -sF "  $copy" .start/SHA256SUMS | sha256sum --check --status 2>/dev/null) ||
     die 1 "$copy is missing, or was changed since the handout was made: unpack the handout again"
-  answer cat "$lab_root/$copy"
+  exec cat "$lab_root/$copy"
 fi
 
 if in_git; then
   # Also the solution's path: a change in two commits is complete with the later one.
   solution=solutions/${step_before:-$step}/${step_before_source:-$step_source}
   while read -r commit; do
-    if handed_out from_commit; then answer from_commit "$exercise"; fi
+    answer_if_it_is from_commit
   done < <(git -C "$lab_root" rev-list HEAD -- "./$exercise" "./$solution" 2>/dev/null)
 fi
-if handed_out from_tree; then answer from_tree "$exercise"; fi
-if handed_out from_copy; then answer from_tree "$copy"; fi
+answer_if_it_is from_tree
+answer_if_it_is from_copy
 if [[ -e $lab_root/.git && -n $git_said ]]; then
   way_out=""
   if [[ $git_said == *safe.directory* ]]; then way_out=" (git config --global --add safe.directory '$lab_root')"; fi
