@@ -3,7 +3,6 @@
 # else the GPU found, else all. (CMake puts its own default into the cache; taken for the user's wish,
 # the second configuration would build for another GPU than the first.)
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 [[ -n ${LAB_TEST_NVCC:-} ]] || skip "this build has no nvcc"
 need cmake

@@ -2,7 +2,6 @@
 # Bad input to the verbs and to the lab's own programs: each ends with an exit code that is not 0 and
 # one line on stderr that says what is wrong.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make
 need_build

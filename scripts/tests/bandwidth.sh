@@ -2,7 +2,6 @@
 # The program bandwidth: bad usage is refused; without a GPU it says so and leaves nothing behind; with one its table
 # has every measurement, and the ceilings stand in their order.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need_build
 program=$build_dir/bin/bandwidth

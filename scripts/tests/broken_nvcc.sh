@@ -2,7 +2,6 @@
 # An nvcc that does not run (a wrapper whose toolkit is gone) counts as none: the CPU steps are still
 # configured, and only who asks for CUDA gets an error.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need cmake
 make_temp

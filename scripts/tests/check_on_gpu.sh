@@ -3,7 +3,6 @@
 # right, of a race that does the GPU no harm, of a crash whose line only the CPU knows, and where the CPU cannot
 # look. Here the step's program for the CPU stands in for the GPU's.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need_build
 step=08_cub_reduction

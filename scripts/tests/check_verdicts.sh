@@ -5,7 +5,6 @@
 #   check_verdicts.sh make   the same words from a build by make, which is what a machine without ninja gets
 #   check_verdicts.sh nvcc   what a plain compiler takes and nvcc refuses
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake
 make_temp

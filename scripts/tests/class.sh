@@ -3,7 +3,6 @@
 # each kind on the board, and a few of them graded. class.sh thirty: all thirty are graded, which
 # takes three minutes on two cores, so no tier has it.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake git python3 patch
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"

@@ -4,9 +4,7 @@
 #
 # All variants are one program: see planted_bugs_common.sh.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=scripts/tests/planted_bugs_common.sh
 source "$source_dir/scripts/tests/planted_bugs_common.sh"
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here to begin with"
 need_build

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The counters of CUDA on the CPU are what ncu counted on a GPU (results/h100/counters.tsv), within 5 %.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3
 need_build

@@ -2,9 +2,7 @@
 # `make doctor` on machines that only pretend: with nothing at all, with a GPU that may be profiled, with each
 # thing that goes wrong.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=scripts/tests/stubs.sh
 source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
 need python3 timeout
 make_temp

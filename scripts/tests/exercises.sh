@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Every exercise is the solution of the step before, its banner and TODO blocks apart.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3
 # 77, for exercises that a learner works on, is CTest's "skipped" too.

@@ -2,7 +2,6 @@
 # scripts/publish/exercises.py finds what it is there to find, and mends what it says it mends: tried on a copy
 # of the lab, one mistake at a time.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3 git
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here to compare with"

@@ -2,7 +2,6 @@
 # Every experiment of scripts/publish/experiments.py can still be made of the solutions; and with stand-ins for nvcc, the
 # validator, the tracer, ncu and a GPU, what fails has a line with the reason and stops nothing else.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3 patch
 [[ -d $source_dir/solutions ]] || skip "a handout has no solutions to change"

@@ -4,7 +4,6 @@
 # that the validator must find for it.
 # shellcheck disable=SC2016  # the programs' variables are theirs
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need_build
 make_temp

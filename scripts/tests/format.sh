@@ -3,7 +3,6 @@
 # tabs, no blanks at a line's end, a newline at each file's end, and beside tests no more
 # than 600 lines.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$source_dir"
 

@@ -4,7 +4,6 @@
 #
 #   LAB_FUZZ_SECONDS=S    for so long (default 30)
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need clang++
 need_build

@@ -4,7 +4,6 @@
 #   goals.sh steps   the goals of each step, as far as they can be measured here: its solution reaches them, and the
 #                    exercise as it is handed out, which is the solution of the step before, misses one
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3
 need_build

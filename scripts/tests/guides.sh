@@ -2,7 +2,6 @@
 # The guides: one shape, no link and no command that leads nowhere, short enough to be read. And the other pages'
 # links.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 make_temp
 export LC_ALL=C.UTF-8 # characters are counted, not bytes

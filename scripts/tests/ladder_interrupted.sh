@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # A ladder that is interrupted has said what it measured, and leaves an earlier one as it is.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need_build
 ladder=$build_dir/bin/ladder

@@ -3,9 +3,7 @@
 # or with as many as --ranks says, and the table, its file and the guides' words say on how many. With stand-ins for the
 # GPUs and for what starts a job.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=scripts/tests/stubs.sh
 source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
 need make
 need_build

@@ -4,7 +4,6 @@
 # A folder per learner, with exercises 01 and 04 and what `make check` has left; `small` makes one of each kind. Wrong
 # exercises are solutions with a patch of validate/tests/bank/wrong. Some learners are hostile.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 class=$1 size=${2:-all}
 bank=$source_dir/validate/tests/bank/wrong

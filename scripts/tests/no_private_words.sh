@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # No file names a folder of the machine that it was written on.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$source_dir"
 

@@ -5,7 +5,6 @@
 #   numbers.sh          those of this tree
 #   numbers.sh tables   what tables.py makes of other tables and texts
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3
 [[ -d $source_dir/solutions ]] || skip "a handout has no published numbers"

@@ -2,7 +2,6 @@
 # The guides' pictures can be read: well formed, described, small, on their own, with text that is large enough; and
 # they say what the solutions do. Each is its own source: edit the SVG.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3
 make_temp

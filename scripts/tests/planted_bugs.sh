@@ -17,11 +17,8 @@
 # (`# goal-on-gpu:` where it takes a GPU to see that). `# not-on-gpu: WHY`: a GPU is not asked. `# tried with: OPTIONS`:
 # the validator's, in place of those that a job of ranks is tried with.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=scripts/tests/planted_bugs_common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/planted_bugs_common.sh"
-# shellcheck source=scripts/lib/look.sh
 source "$source_dir/scripts/lib/look.sh"
 need patch
 need_build

@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # What the tests of the bank of wrong programs share. Source it, after lib.sh and make_temp.
 # shellcheck disable=SC2154  # lib.sh sets it
-# shellcheck source=scripts/lib/variants.sh
 source "$source_dir/scripts/lib/variants.sh"
 
 # first_of_entries: of the bank of wrong programs the first patch of each entry of the catalogue of mistakes, which its

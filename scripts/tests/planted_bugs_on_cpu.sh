@@ -7,9 +7,7 @@
 #   planted_bugs_on_cpu.sh STEP            holds validate/tests/bank/found_on_cpu/STEP.tsv
 #   planted_bugs_on_cpu.sh STEP --write    writes it
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=scripts/tests/planted_bugs_common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/planted_bugs_common.sh"
 need patch
 need_build

@@ -2,9 +2,7 @@
 # `make nsys` and `make ncu`, with profilers that replay reports recorded on a GPU, and every way in which they
 # cannot run: the exit code, and what is said. Neither a GPU nor a profiler is needed.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=scripts/tests/stubs.sh
 source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
 need make python3 timeout
 make_temp

@@ -3,9 +3,7 @@
 # its halo, with every way to check, and on two nodes; a rank that dies, that hangs, or that was started with other
 # options ends the job within seconds, with one line that names it.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=scripts/tests/planted_bugs_common.sh
 source "$source_dir/scripts/tests/planted_bugs_common.sh"
 need_build
 need pgrep

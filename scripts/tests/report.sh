@@ -2,7 +2,6 @@
 # scripts/publish/report.py makes one page of whatever has been measured: a section for each table, nothing
 # is loaded from elsewhere, and a browser draws every chart.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3
 [[ -d $source_dir/solutions ]] || skip "a handout has no solutions to report on"

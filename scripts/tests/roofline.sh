@@ -2,9 +2,7 @@
 # scripts/labtools/roofline.py reads what ncu and the tracer print, with stand-ins for both and for a GPU: what can be
 # counted is counted, what cannot is counted by hand and called so, and nothing stops the other steps.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=scripts/tests/stubs.sh
 source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
 need python3
 [[ -d $source_dir/solutions ]] || skip "a handout has no solutions to count"

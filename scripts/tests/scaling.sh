@@ -2,7 +2,6 @@
 # scripts/publish/scaling.py: with stand-ins for GPUs, MPI and the programs it writes the table of several GPUs, gives no time
 # to what is wrong, and ends what hangs. tables.py puts it into the guides.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3
 [[ -d $source_dir/solutions ]] || skip "a handout has no solutions to measure"

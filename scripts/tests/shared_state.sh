@@ -2,7 +2,6 @@
 # What the verbs have from outside: a build folder that several use at a time, that was moved or cannot be
 # written, a folder for what is temporary, Ctrl-C, and the locale.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need cmake ctest flock timeout
 make_temp

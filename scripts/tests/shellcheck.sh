@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Every shell script is clean under shellcheck, those that it sources included.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$source_dir"
 need shellcheck

@@ -2,7 +2,6 @@
 # `make site`: every guide has a page, every link leads somewhere, no marker is left, the folds are there, and nothing is
 # loaded from elsewhere. A handout has the pages of its own steps, and nothing else.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make python3
 [[ -d $source_dir/solutions ]] || skip "a handout has its pages already"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # scripts/publish/slides.py makes a page of each lecture that loads nothing, with the measured numbers and the pictures in it.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3 cmark-gfm
 [[ -d $source_dir/exercises/slides ]] || skip "there are no slides here"

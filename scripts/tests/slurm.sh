@@ -2,9 +2,7 @@
 # The jobs of scripts/slurm, with an sbatch and an srun that only pretend: settings and variables arrive, exit
 # codes come back, and what was paused for a profiler is resumed, however the job ends.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=scripts/tests/stubs.sh
 source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
 need python3 timeout
 make_temp

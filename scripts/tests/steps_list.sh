@@ -2,7 +2,6 @@
 # lab/steps.tsv is the one list of steps: every step in it has its folders and its row in README.md, and
 # no other file holds a list of its own.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$source_dir"
 

@@ -2,9 +2,7 @@
 # The tracer listens to NVTX: in the lab's own programs and in one that uses all of NVTX that is traced;
 # `make trace` says what there is to say. What it tells of a GPU is tried where there is one.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=scripts/tests/stubs.sh
 source "$(dirname "${BASH_SOURCE[0]}")/stubs.sh"
 need make python3
 need_build

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # `make diff` compares what it is told to, in a clone, in a handout, on a terminal and into a file.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make git
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here to compare with"

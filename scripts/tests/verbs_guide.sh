@@ -2,7 +2,6 @@
 # `make guide` prints a guide in the terminal: only code is wider than the terminal, no marker and no HTML is left, and
 # each fold is one line that says how to open it. SHOW opens what it names.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make python3
 make_temp

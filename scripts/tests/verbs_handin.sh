@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # `make handin` writes one small file with what `make progress` knows, whole or not at all, and code only on demand.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make git
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"

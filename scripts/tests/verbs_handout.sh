@@ -2,7 +2,6 @@
 # `make handout` makes what it says: no solution in it, the same archive every time, exercises as they are handed
 # out; and in it the verbs do what they do in a clone, or say why not.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake git
 [[ -d $source_dir/solutions ]] || skip "a handout is made in the whole lab"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # `make hint` prints a guide's hints one at a time, readable on a terminal; and every guide's hints can be read.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make python3
 make_temp

@@ -2,7 +2,6 @@
 # `make count`, `make races` and `make trace` serve a CUDA program that is not the lab's: with kernels in headers, in a
 # folder with an odd name, and with what CUDA on the CPU does not cover.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make python3
 need_build

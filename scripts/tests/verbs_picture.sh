@@ -2,7 +2,6 @@
 # `make picture` draws a run's field and its error: the PNGs are read again, point by point, and so is what stands in the
 # terminal.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake python3
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"

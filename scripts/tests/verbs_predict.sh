@@ -2,7 +2,6 @@
 # `make predict` asks a guide's own questions and keeps the answers; when a step is done they stand beside the measured
 # ones.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake git python3
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"

@@ -5,7 +5,6 @@
 #   verbs_progress.sh         the states
 #   verbs_progress.sh times   TIME=1
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake git python3
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"

@@ -2,7 +2,6 @@
 # `make puzzle` hands out wrong programs and slow ones, and keeps the answer until the program is right and fast.
 # That the patches of the bank compile and are wrong is what the tests catalogue_NN and wrong_NN hold.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make patch python3
 need_build

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # `make reset` brings an exercise back as it was handed out, keeps the learner's, and asks first.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make git
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"

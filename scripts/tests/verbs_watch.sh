@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # `make watch` on a terminal of 24 lines: what its screen shows as the file is saved, its keys, and that nothing is left.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake git python3
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here"

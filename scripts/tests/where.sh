@@ -2,7 +2,6 @@
 # In which function, and in which of its lines, `make check` says that a mistake is: in a copy of the lab, where the CPU runs
 # the kernels.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake
 make_temp

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Without MPI the steps that need it are skipped, by name, and the others are there.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need cmake ctest
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here to build"

@@ -2,7 +2,6 @@
 # `make run` from nothing, in a copy of the lab, without the CUDA Toolkit, with Clang, without a warning: the CPU runs the
 # kernels in place of a GPU, and all is right. Its programs print the table of NVTX ranges that the toolkit's profilers would.
 set -euo pipefail
-# shellcheck source=scripts/tests/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need make cmake clang++
 [[ -d $source_dir/solutions ]] || skip "there are no solutions here to build"
