@@ -21,15 +21,12 @@ newest() {
 
 # tool_places TOOL: where toolkits, packages and clusters put nsys, ncu or another tool, one path a line.
 tool_places() {
-  local root name named=${1^^} nsight
+  local root named=${1^^} nsight
   named=LAB_${named//-/_}
   printf '%s\n' "${!named:-}"
   type -aP "$1" || true
   {
-    # Modules set variables, of many names: CUDA_HOME, NVHPC_ROOT, NSIGHT_COMPUTE_HOME, EBROOTCUDA ...
-    while IFS= read -r name; do printf '%s\n' "${!name%%$'\n'*}"; done < <(
-      compgen -e | grep -E '^(CUDA|NVHPC|NSIGHT|EBROOT|NSYS|NCU)|_(NSIGHT|NSYS|NCU)' || true)
-    printf '%s\n' "$system_root"/{usr/local,opt}/cuda
+    printf '%s\n' "${CUDA_HOME:-}" "${NVHPC_ROOT:-}" "$system_root"/{usr/local,opt}/cuda
     newest "$system_root"/usr/local/cuda-* "$system_root"/opt/nvidia/{hpc_sdk/Linux_*/[0-9]*,nsight-systems{,-cli}/*,nsight-compute/*}
   } | while IFS= read -r root; do
     if [[ $root != /* || ! -d $root ]]; then continue; fi

@@ -127,15 +127,12 @@ check_switches() {
   done
 }
 
-# need_source: source_file is a text that can be read, and no compiler is asked what else it may be. (A handout has no
-# solutions.)
+# need_source: source_file is a text, and no compiler is asked what else it may be. (A handout has no solutions.)
 need_source() {
   local file=$lab_root/$source_file is="" way_back=""
   if [[ $which == exercise ]]; then way_back=" (make reset $step_words puts it back)"; fi
   if [[ ! -f $file ]]; then
     is="is not there$way_back"
-  elif [[ ! -r $file ]]; then
-    is="cannot be read: its permissions do not allow it"
   elif [[ ! -s $file ]]; then
     is="is empty$way_back"
   elif ! grep -qI '' "$file"; then

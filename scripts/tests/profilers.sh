@@ -288,10 +288,10 @@ expect '^ncu.sh: the program itself failed' "a program that fails"
 rm "$temp/ncu_says" "$temp/ncu_fails"
 
 # Off the PATH: where toolkits, packages and modules put it.
-for place in root/opt/nvidia/nsight-compute/2024.1.1/ncu root/usr/local/cuda/bin/ncu module/ncu sdk/profilers/Nsight_Compute/ncu; do
+for place in root/opt/nvidia/nsight-compute/2024.1.1/ncu root/usr/local/cuda/bin/ncu sdk/profilers/Nsight_Compute/ncu; do
   mkdir -p "$temp/$(dirname "$place")"
   mv "$temp/stubs/ncu" "$temp/$place"
-  run env NSIGHT_COMPUTE_ROOT="$temp/module" NVHPC_ROOT="$temp/sdk" make --no-print-directory -C "$source_dir" ncu STEP=06
+  run env NVHPC_ROOT="$temp/sdk" make --no-print-directory -C "$source_dir" ncu STEP=06
   expect_status 0 "ncu in $place"
   mv "$temp/$place" "$temp/stubs/ncu"
 done

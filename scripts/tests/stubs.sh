@@ -13,9 +13,8 @@ make_stubs() {
   done
   ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$temp/tools/python3"
   export PATH=$temp/stubs:$temp/tools LAB_SYSTEM_ROOT=$temp/root LAB_BUILD_DIR=$temp/build
-  unset CUDA_HOME CUDA_PATH CUDA_ROOT CUDA_DIR NVHPC_ROOT NVHPC EBROOTCUDA LAB_NSYS LAB_NCU BASELINE
+  unset CUDA_HOME NVHPC_ROOT LAB_NSYS LAB_NCU BASELINE
   unset REPORT KERNEL SET ITERATIONS
-  while IFS= read -r tool; do unset "$tool"; done < <(compgen -e | grep -E '^(NSIGHT|EBROOT|NSYS|NCU)|_(NSIGHT|NSYS|NCU)' || true)
 }
 
 # stub NAME: a program of that name, on the PATH, with stdin as its body.

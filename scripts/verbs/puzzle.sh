@@ -29,7 +29,6 @@ read_puzzle() {
 # make_program FILE: writes the puzzle's program.
 make_program() {
   need_commands patch
-  has_space "${1%/*}" || die $exit_cannot_write "no space left in ${1%/*}"
   patch --silent --fuzz=0 -o "$1" "$lab_root/solutions/$step/$step_source" \
     "$lab_root/validate/tests/bank/$bank/$step/$patch.patch" >/dev/null || die 1 "puzzle $patch of step $step_number does not apply"
 }
