@@ -15,16 +15,15 @@ if [[ -n ${RECORD:-} && -n ${STEP:-} ]]; then
   die $exit_bad_usage "STEP=$STEP and RECORD=$RECORD: one of the two"
 elif [[ -z ${RECORD:-}${STEP:-} ]]; then
   die $exit_bad_usage "which run? Say STEP=NN, or RECORD=DIR"
-elif [[ -n ${STEP:-} ]]; then
+fi
+need_python
+name=record
+if [[ -n ${STEP:-} ]]; then
   read_step "$STEP"
   read_which
   check_n "${N:-100}"
   check_iterations "${ITERATIONS:-1}"
   ((10#${N:-100} <= 16384)) || die $exit_bad_usage "N=$N: at most 16384, because the whole field is written"
-fi
-need_python
-name=record
-if [[ -n ${STEP:-} ]]; then
   make_scratch
   status=0
   doing "running $step"
