@@ -130,26 +130,24 @@ what_decides() {
 
 # configure: makes the build folder ready. What CMake says is shown only if it fails. all_steps=1: it is for all of them.
 configure() {
-  local needed=--needed decides log=$build_dir/configure.log known=$build_dir/configured_for
+  local needed=--needed log=$build_dir/configure.log known=$build_dir/configured_for
   if ((${step_ranks:-0} || ${all_steps:-0})); then needed=--ranks; fi
   has_mpi() { grep -qsE '^-- MPI [0-9]' "$log"; }
   # If none of it has changed, nor CMake's own files, at which the build looks, there is nothing to do.
-  decides=$(what_decides) || true
-  if ((${all_steps:-0})) || ! [[ -f $known && $decides == "$(<"$known")" ]] || ! of_the_lab ||
+  if ((${all_steps:-0})) || ! cmp -s <(what_decides) "$known" || ! of_the_lab ||
     { [[ $needed == --ranks ]] && ! has_mpi; }; then
     "$lab_root/scripts/verbs/setup.sh" "$needed"
     # Only now is it known how the exercises were handed out.
     if [[ ! -e $lab_root/.start ]]; then "$lab_root/scripts/lib/start.sh" --keep; fi
-    local -a extra=()
+    local -a extra
     # For sites and CI: further arguments to CMake, separated by blanks.
-    if [[ -n ${LAB_CMAKE_ARGS:-} ]]; then read -r -a extra <<<"$LAB_CMAKE_ARGS"; fi
+    read -r -a extra <<<"${LAB_CMAKE_ARGS:-}"
     { mkdir -p "$build_dir" && [[ -w $build_dir ]]; } 2>/dev/null ||
       die "$exit_cannot_write" "$build_dir: cannot be written; LAB_BUILD_DIR names another folder to build in"
     doing configuring
     rm -f "$known"
     locked run_cmake "${extra[@]}" || die 1 "CMake could not configure the build; its messages are above. make clean forgets what it found before"
-    decides=$(what_decides) || true
-    printf '%s\n' "$decides" >"$known"
+    what_decides >"$known" || true
   fi
   doing
   grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true

@@ -25,7 +25,7 @@ read_own_files() {
   done
   own_folder=${own_files[0]%/*}
   IFS=: read -r -a folders <<<"${INCLUDE:-}"
-  for folder in ${folders[@]+"${folders[@]}"}; do
+  for folder in "${folders[@]}"; do
     [[ -d $folder ]] || die "$exit_bad_usage" "INCLUDE=$INCLUDE: $folder is not a folder"
     own_includes+=("$(cd "$folder" && pwd -P)")
   done
@@ -34,7 +34,7 @@ read_own_files() {
 # header_of FILE NAME: the path of the user's header NAME that FILE includes; nothing if it is the system's.
 header_of() {
   local folder
-  for folder in "${1%/*}" "$own_folder" ${own_includes[@]+"${own_includes[@]}"}; do
+  for folder in "${1%/*}" "$own_folder" "${own_includes[@]}"; do
     if [[ -f $folder/$2 ]]; then
       printf '%s\n' "$(cd "$(dirname -- "$folder/$2")" && pwd -P)/${2##*/}"
       return
@@ -71,7 +71,7 @@ build_own_for_cpu() {
     read -r -a flags <"$build_dir/lab/cpu/watched_flags.txt"
     link+=("-Wl,--wrap=memcpy" "-Wl,--wrap=memmove" "-Wl,--wrap=memset") # as lab/cpu/CMakeLists.txt says
   fi
-  for folder in ${own_includes[@]+"${own_includes[@]}"}; do include+=("-I$temp/mirror$folder" "-I$folder"); done
+  for folder in "${own_includes[@]}"; do include+=("-I$temp/mirror$folder" "-I$folder"); done
   doing "compiling $own_name"
   for file in "${own_files[@]}"; do
     mirror "$file"
@@ -109,7 +109,7 @@ why_own_not_built() {
 build_own_for_gpu() {
   local folder
   local -a include=()
-  for folder in ${own_includes[@]+"${own_includes[@]}"}; do include+=("-I$folder"); done
+  for folder in "${own_includes[@]}"; do include+=("-I$folder"); done
   need_commands nvcc
   nvcc -std=c++17 -O3 -lineinfo "${include[@]}" "${own_files[@]}" -o "$temp/program" ||
     die 1 "$own_name does not compile; nvcc's messages are above"

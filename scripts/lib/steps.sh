@@ -28,7 +28,7 @@ read_step_list() {
   local -a names
   step_list=()
   IFS=', ' read -r -a names <<<"${STEPS:-}"
-  for wanted in ${names[@]+"${names[@]}"}; do
+  for wanted in "${names[@]}"; do
     if [[ -z $wanted ]]; then continue; fi
     line=$(step_line "$wanted" STEPS) || exit $?
     step_list+=("${line:0:2}")

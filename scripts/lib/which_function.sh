@@ -43,7 +43,7 @@ repaired_by() {
     for name in "${names[@]}"; do
       grep -qE "^$name:[0-9:]+ (fatal )?error" "$folder/log" || fit+=("$name")
     done
-    names=(${fit[@]+"${fit[@]}"})
+    names=("${fit[@]}")
     ((${#names[@]} > 1)) && locked build_swapped "$folder" "$watched" "${names[@]}" || return 2
   fi
   for name in "${names[@]}"; do

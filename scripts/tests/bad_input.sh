@@ -16,31 +16,18 @@ done
 printf 'a file\n' >"$temp/file"
 
 # bad CODE REGEX COMMAND...: the command exits with CODE, and says on stderr, in one line that the
-# extended regular expression matches, what is wrong. What make adds is make's.
+# extended regular expression matches, what is wrong.
 bad() {
-  local code=$1 regex=$2 lines
-  shift 2
-  run "$@"
-  lines=$(grep -vE '^make(\[[0-9]+\])?: \*\*\* ' <<<"$err" || true)
+  run "${@:3}"
+  one_line "$1" "$2" "${*:3}"
   tried=$((tried + 1))
-  expect_status "$code" "$*"
-  if [[ $(grep -c '' <<<"$lines") != 1 || -z $lines ]]; then
-    show "$*: there should be exactly one line on stderr"
-  elif ! grep -qE -- "$regex" <<<"$lines"; then
-    show "$*: its line on stderr should match '$regex'"
-  fi
-  if [[ -e $temp/pwned ]]; then
-    fail "$*: a part of its input was executed"
-    rm "$temp/pwned"
-  fi
 }
 tried=0
 
 # bad_verb REGEX VERB [VARIABLE=VALUE...]: the same for make, whose exit code for any failure is 2.
 bad_verb() {
-  local regex=$1
-  shift
-  bad 2 "$regex" make --no-print-directory -C "$source_dir" "$@"
+  refuses "$1" run make_in "$source_dir" "${@:2}"
+  tried=$((tried + 1))
 }
 
 # The list of steps says which is the last.
@@ -92,7 +79,7 @@ bad_verb 'BACKEND=tpu: must be gpu or cpu' run BACKEND=tpu
 for ranks in 65 99999 2,65; do
   bad_verb "RANKS=$ranks: at most 64 on one machine; LAB_MPIRUN says" check STEP=14 WHICH=solution RANKS="$ranks"
 done
-bad_verb "RESULTS=$temp/file/results: cannot be written" run RESULTS="$temp/file/results"
+bad 4 "RESULTS=$temp/file/results: cannot be written" env RESULTS="$temp/file/results" "$source_dir/scripts/verbs/run.sh"
 bad_verb 'STEPS=42: there is no such step' run STEPS=42
 bad_verb 'STEPS=[*]: there is no such step' run STEPS='*'
 bad_verb 'STEPS=04;touch: there is no such step' run STEPS="04;touch $temp/pwned"
@@ -114,6 +101,7 @@ if [[ -f $fourteenth ]] && ! grep -q '^[^/]*lab::Ranks ' "$fourteenth"; then
   bad_verb 'RANKS=2: exercises/14_.* is a program of one process so far' run STEP=14 WHICH=exercise RANKS=2
 fi
 
+[[ ! -e $temp/pwned ]] || fail "a part of some input was executed"
 [[ ! -e $LAB_BUILD_DIR ]] || fail "bad input was found after the build folder was made"
 export LAB_BUILD_DIR=$build_dir
 

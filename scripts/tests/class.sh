@@ -60,22 +60,18 @@ test_board() {
   run make_in "$source_dir" class DIR="$temp/empty" ONCE=1 OUT="$temp/page"
   said_one_line '^board\.py: DIR=.*/empty: no working copy of the lab is in it' "an empty folder"
   [[ ! -e $temp/page ]] || fail "an empty folder: there should be no page"
-  run make_in "$source_dir" class DIR="$source_dir" ONCE=1
-  said_one_line '^board\.py: DIR=.*: is a working copy itself' "the lab itself"
+  refuses '^board\.py: DIR=.*: is a working copy itself' run make_in "$source_dir" class DIR="$source_dir" ONCE=1
   # In a low terminal the heading stays, and learners take turns.
   run timeout --foreground -s INT 4 script -qec "stty rows 14 cols 80; make -C '$source_dir' class DIR=\"$class\"" /dev/null
   expect '^ +00 01 .*  last check' "on a terminal"
   expect '^learners 1 to 5 of [0-9]+; the others in turn' "on a terminal"
   expect '^Ctrl-C ends this' "on a terminal"
 
-  run make_in "$source_dir" class
-  said_one_line '^board\.py: which class\? Say DIR=FOLDER' "no DIR"
-  run make_in "$source_dir" class DIR="$temp/none"
-  said_one_line '^board\.py: DIR=.*: is no folder$' "no folder"
+  refuses '^board\.py: which class\? Say DIR=FOLDER' run make_in "$source_dir" class
+  refuses '^board\.py: DIR=.*: is no folder$' run make_in "$source_dir" class DIR="$temp/none"
   class OUT=/proc/board.html
   expect '^board\.py: OUT=/proc/board\.html: cannot be written: ' "OUT where nothing can be written"
-  class INTERVAL=x
-  said_one_line '^board\.py: INTERVAL=x: ' INTERVAL=x
+  refuses '^board\.py: INTERVAL=x: ' class INTERVAL=x
 }
 
 # graded NAME STEP VERDICT: a regular expression of the row's end.
@@ -135,26 +131,21 @@ END
   [[ -z $(find "$source_dir" "$temp" -name ran) ]] || fail "a name was run"
   [[ -z $(pgrep -f "jacobi-grade-.*/bin/exercise" || true) ]] || fail "programs of learners are left"
   unset STEPS
-  run make_in "$source_dir" grade DIR="$class" STEPS=77
-  said_one_line '^grade\.py: STEPS=77: ' STEPS=77
-  run make_in "$source_dir" grade DIR="$class" STEPS=04_x
-  said_one_line '^grade\.py: STEPS=04_x: ' STEPS=04_x
+  refuses '^grade\.py: STEPS=77: ' run make_in "$source_dir" grade DIR="$class" STEPS=77
+  refuses '^grade\.py: STEPS=04_x: ' run make_in "$source_dir" grade DIR="$class" STEPS=04_x
   mkdir "$temp/no learner"
   before_grades=$(<"$temp/grades.csv")
   run make_in "$source_dir" grade DIR="$temp/no learner" OUT="$temp/grades.csv"
   said_one_line '^grade\.py: DIR=.*: no working copy of the lab is in it' "no learner"
-  run make_in "$source_dir" grade DIR="$source_dir"
-  said_one_line '^grade\.py: DIR=.*: is a working copy itself' "the lab itself"
+  refuses '^grade\.py: DIR=.*: is a working copy itself' run make_in "$source_dir" grade DIR="$source_dir"
   mkdir "$temp/folder"
-  grade OUT="$temp/folder"
-  said_one_line '^grade\.py: OUT=.*/folder: is no file$' "OUT is a folder"
+  refuses '^grade\.py: OUT=.*/folder: is no file$' grade OUT="$temp/folder"
   [[ ! -e $temp/folder.part && ! -e $temp/grades.csv.part ]] || fail "grades: half a table was left"
   [[ $(<"$temp/grades.csv") == "$before_grades" ]] || fail "the grades of before should be there"
   grade STEP=01 OUT=/proc/x.csv
   expect '^grade\.py: OUT=/proc/x\.csv: cannot be written' "OUT is tried before anything is built"
   expect_no 'Building' "OUT is tried before anything is built"
-  run make_in "$source_dir" grade
-  said_one_line '^grade\.py: which class\? Say DIR=FOLDER' "no DIR"
+  refuses '^grade\.py: which class\? Say DIR=FOLDER' run make_in "$source_dir" grade
   graded_in=$((SECONDS - begun))
 }
 

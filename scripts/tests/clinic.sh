@@ -200,16 +200,11 @@ if command -v make git cmake >/dev/null; then
     verb hint CLINIC="$kernel" HINT=2
     expect_status 0 "the second hint of $kernel"
   done
-  verb check CLINIC=strude
-  said_one_line '^check_clinic.sh: CLINIC=strude: there is no such kernel; they are: first_kernel ' "no such kernel"
-  verb check CLINIC=strides N=64
-  said_one_line '^check_clinic.sh: N=64: a check of the clinic takes none; ' "a size"
-  verb hint CLINIC=strides STEP=04
-  said_one_line '^hint.sh: STEP=04 CLINIC=strides: one of the two$' "a kernel and a step"
-  verb nsys CLINIC=strides
-  said_one_line '^nsys.sh: CLINIC=strides: this verb takes a step, STEP=NN$' "a verb for steps"
-  verb ncu CLINIC=strides BASELINE=previous
-  said_one_line '^ncu.sh: BASELINE=previous: must be previous, with STEP=NN$' "a baseline of a kernel"
+  refuses '^check_clinic.sh: CLINIC=strude: there is no such kernel; they are: first_kernel ' verb check CLINIC=strude
+  refuses '^check_clinic.sh: N=64: a check of the clinic takes none; ' verb check CLINIC=strides N=64
+  refuses '^hint.sh: STEP=04 CLINIC=strides: one of the two$' verb hint CLINIC=strides STEP=04
+  refuses '^nsys.sh: CLINIC=strides: this verb takes a step, STEP=NN$' verb nsys CLINIC=strides
+  refuses '^ncu.sh: BASELINE=previous: must be previous, with STEP=NN$' verb ncu CLINIC=strides BASELINE=previous
   verb trace CLINIC=strides BACKEND=cpu N=64
   expect '^ +20  [0-9x]+ +128x1x1 +scale_kernel, launched at line [0-9]+$' "a kernel's launches"
   run "$lab/build/bin/exercise_clinic_strides_cpu_watched" --n two

@@ -225,3 +225,9 @@ said_one_line() {
   [[ -z $out && $(grep -c '' <<<"$lines") == 1 ]] || show "$2: there should be one line, on stderr"
   grep -qE -- "$1" <<<"$lines" || show "$2: its line should match '$1'"
 }
+
+# refuses REGEX COMMAND...: this command, which calls `run` with make, does so.
+refuses() {
+  "${@:2}"
+  said_one_line "$1" "${*:2}"
+}

@@ -77,11 +77,9 @@ applied() {
   elif (($# == 1)); then
     cp "$solution" "$dir/$source_file"
     names+=("$name")
-  elif patch --silent --fuzz=0 -o "$dir/$source_file" "$solution" "$2" >"$dir/log" 2>&1; then
+  elif patched "$name" "$2"; then
     names+=("$name")
     if [[ $place == cpu ]] && grep -qx '# on-cpu: watched' "$2"; then watched+=("$name"); fi
-  else
-    fail "$name: does not apply to solutions/$step/$source_file any more" "$(<"$dir/log")"
   fi
 }
 
@@ -120,9 +118,9 @@ compile_all() {
   for job in "${jobs[@]}"; do wait "$job" || return; done
 }
 
-# judge_goals NAME PATCH: the same of its goals.
+# judge_goals NAME: the same of its goals.
 judge_goals() {
-  local name=$1 dir=$temp/$1/counted expected=0 before
+  local name=$1 patch=$bank/$1.patch dir=$temp/$1/counted expected=0 before
   local -a options=(--name "$step")
   before=$(awk -F '\t' -v step="$step" '$1 == step { print $7 }' "$source_dir/lab/steps.tsv")
   mkdir "$dir"
@@ -136,19 +134,19 @@ judge_goals() {
       --before "$build_dir/bin/solution_$before"
       --bandwidth "$temp/bandwidth")
   fi
-  if [[ $name != unpatched ]] && grep -qxE "# goal(-on-$place)?: missed" "$2"; then expected=1; fi
+  if [[ $name != unpatched ]] && grep -qxE "# goal(-on-$place)?: missed" "$patch"; then expected=1; fi
   status=0
   said=$("$build_dir/bin/goals" "${options[@]}" "$temp/$name/$name" 2>&1) || status=$?
   if [[ -n ${LAB_TEST_SHOW:-} ]]; then printf '%s\n\n' "$said" >&2; fi
   if ((status != expected)); then show "$name: goals: exit code $status, and $expected was expected"; fi
 }
 
-# judge NAME PATCH: says what is not as it should be, or nothing.
+# judge NAME: says what is not as it should be, or nothing.
 judge() {
-  local name=$1 regex program=$temp/program
+  local name=$1 patch=$bank/$1.patch regex program=$temp/program
   local -a options=(--time-limit 60 --source "$temp/$1/$source_file") tried=("${ranks[@]}")
-  if [[ $name != unpatched ]] && grep -q '^# tried with: ' "$2"; then
-    read -r -a tried < <(sed -n 's/^# tried with: //p' "$2")
+  if [[ $name != unpatched ]] && grep -q '^# tried with: ' "$patch"; then
+    read -r -a tried < <(sed -n 's/^# tried with: //p' "$patch")
   fi
   options+=("${tried[@]}")
   if [[ $place == gpu ]]; then
@@ -165,7 +163,7 @@ judge() {
     if [[ ${tried[0]-} == --n ]]; then look_points=${tried[1]}; fi # of this subshell alone
     options+=(--watched "$temp/$name/watched/$name" --look-at "$look_points" --look-sweeps "$look_sweeps")
   fi
-  if [[ $place == cpu && $name != unpatched ]] && grep -qx '# on-cpu: reverse' "$2"; then
+  if [[ $place == cpu && $name != unpatched ]] && grep -qx '# on-cpu: reverse' "$patch"; then
     export LAB_CPU_ORDER=reverse # of this subshell alone
   fi
   ln -s "$program" "$temp/$name/$name"
@@ -181,15 +179,15 @@ judge() {
   else
     while IFS= read -r regex; do
       expect "$regex" "$name"
-    done < <(sed -nE "s/^# expect(-on-${place/none/cpu})?: //p" "$2")
+    done < <(sed -nE "s/^# expect(-on-${place/none/cpu})?: //p" "$patch")
     while IFS= read -r regex; do
       expect_no "$regex" "$name"
-    done < <(sed -n 's/^# expect-no: //p' "$2")
+    done < <(sed -n 's/^# expect-no: //p' "$patch")
     expect_no '\{[a-z_]+\}|: yes$|within 0 s' "$name" # a gap in the words, or what is none
     # The same mistake can look like another one on a GPU, and if many multiprocessors leave a warp one row.
-    if [[ -z ${LAB_CPU_MULTIPROCESSORS:-} ]] && grep -q '^# rule: ' "$2" &&
-      ! { [[ $place == gpu ]] && grep -q '^# expect-on-gpu: ' "$2"; }; then
-      expect "^  rule: $(sed -n 's/^# rule: //p' "$2")\$" "$name"
+    if [[ -z ${LAB_CPU_MULTIPROCESSORS:-} ]] && grep -q '^# rule: ' "$patch" &&
+      ! { [[ $place == gpu ]] && grep -q '^# expect-on-gpu: ' "$patch"; }; then
+      expect "^  rule: $(sed -n 's/^# rule: //p' "$patch")\$" "$name"
     fi
   fi
 }
@@ -229,11 +227,7 @@ else
   if [[ $place == gpu ]] && ((cores > 8)); then cores=8; fi
   # Ranks that hang, as many of these do, compute nothing.
   if [[ $needs == ranks ]]; then cores=$((2 * cores)); fi
-  for name in "${names[@]}"; do
-    while (($(jobs -rp | wc -l) >= cores)); do wait -n || true; done
-    judge "$name" "$bank/$name.patch" >"$temp/$name/words" &
-  done
-  wait
+  all_at_work "$cores" judge "${names[@]}"
   if [[ $verdict == right && $needs != cpu ]]; then
     # Some goals are times: on a GPU each variant has it for itself, and its bandwidth is measured once.
     if [[ $place == gpu ]]; then
@@ -242,18 +236,9 @@ else
       printf '#!/bin/sh\nexec cat "%s"\n' "$temp/bandwidth.txt" >"$temp/bandwidth"
       chmod +x "$temp/bandwidth"
     fi
-    for name in "${names[@]}"; do
-      while (($(jobs -rp | wc -l) >= cores)); do wait -n || true; done
-      judge_goals "$name" "$bank/$name.patch" >>"$temp/$name/words" &
-    done
-    wait
+    all_at_work "$cores" judge_goals "${names[@]}"
   fi
-  for name in "${names[@]}"; do
-    words=$(<"$temp/$name/words")
-    [[ -n $words ]] || continue
-    printf '%s\n' "$words"
-    failures=$((failures + 1))
-  done
+  fail_by_words "${names[@]}"
 fi
 where=""
 if [[ $place == cpu ]]; then where=", on the CPU in place of a GPU"; fi

@@ -10,6 +10,32 @@ first_of_entries() {
   awk '/^# slow: ./ { slow[FILENAME] } /^# rule: / && !(FILENAME in slow) && $3 != "none" && !seen[$3]++ { print FILENAME }' "$source_dir"/validate/tests/bank/wrong/*/*.patch
 }
 
+# patched NAME PATCH: makes $temp/NAME/$source_file of the solution; or notes that the patch does not apply.
+patched() {
+  patch --silent --fuzz=0 -o "$temp/$1/$source_file" "$solution" "$2" >"$temp/$1/log" 2>&1 ||
+    { fail "$1: does not apply to solutions/$step/$source_file any more" "$(<"$temp/$1/log")" && false; }
+}
+
+# all_at_work COUNT COMMAND NAME...: runs COMMAND NAME for each, as many at a time; what it says is added to $temp/NAME/words.
+all_at_work() {
+  local count=$1 command=$2 name
+  for name in "${@:3}"; do
+    while (($(jobs -rp | wc -l) >= count)); do wait -n || true; done
+    "$command" "$name" >>"$temp/$name/words" &
+  done
+  wait
+}
+
+# fail_by_words NAME...: prints these words; whoever has some has failed.
+fail_by_words() {
+  local name
+  for name in "$@"; do
+    [[ -s $temp/$name/words ]] || continue
+    cat "$temp/$name/words"
+    failures=$((failures + 1))
+  done
+}
+
 # compile_on_cpu STEP CPP PROGRAM VARIANT: makes PROGRAM from what cuda_to_cpp made, for the CPU in place
 # of a GPU. VARIANT: "" or _watched, in which every access is looked at.
 compile_on_cpu() {

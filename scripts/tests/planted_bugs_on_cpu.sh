@@ -30,12 +30,9 @@ for patch in "$source_dir/validate/tests/bank"/{wrong,found_on_cpu}/"$step"/*.pa
   [[ -f $patch ]] || continue
   name=$(basename "$patch" .patch)
   mkdir "$temp/$name"
-  if patch --silent --fuzz=0 -o "$temp/$name/$source_file" "$solution" "$patch" >"$temp/log" 2>&1; then
-    names+=("$name")
-    cp "$patch" "$temp/$name/patch"
-  else
-    fail "$name: does not apply to solutions/$step/$source_file any more" "$(<"$temp/log")"
-  fi
+  patched "$name" "$patch" || continue
+  names+=("$name")
+  cp "$patch" "$temp/$name/patch"
 done
 ((${#names[@]} > 0)) || fail "there is no patch for $step"
 mkdir "$temp/unpatched"
@@ -98,17 +95,8 @@ judge() { # judge NAME: writes its line of the table
   done < <(sed -n 's/^# expect: //p' "$temp/$name/patch")
 }
 
-cores=$(nproc)
-for name in "${names[@]}"; do
-  while (($(jobs -rp | wc -l) >= cores)); do wait -n || true; done
-  judge "$name" >"$temp/$name/words" &
-done
-wait
-for name in "${names[@]}"; do
-  [[ -s $temp/$name/words ]] || continue
-  cat "$temp/$name/words"
-  failures=$((failures + 1))
-done
+all_at_work "$(nproc)" judge "${names[@]}"
+fail_by_words "${names[@]}"
 
 {
   printf 'mistake\tforward\treverse\tshuffled\tRACES=1\twhat it is\n'

@@ -138,11 +138,9 @@ END
   profile nsys STEP="${ranks_step%%_*}" N=512
   expect ", n = 512, 500 iterations, 1 rank, under nsys" "nsys of a job of one rank"
   [[ ! -e $profiles/nsys_solution_${ranks_step}_rank1.csv ]] || fail "a report of a rank of before is left"
-  profile nsys STEP="${ranks_step%%_*}" RANKS=2,3
-  said_one_line 'RANKS=2,3: one number of ranks' "nsys of two jobs"
+  refuses 'RANKS=2,3: one number of ranks' profile nsys STEP="${ranks_step%%_*}" RANKS=2,3
 fi
-profile nsys STEP=04 RANKS=2
-said_one_line 'RANKS=2: 04_jacobi_kernel is a program of one process' "nsys of a job that is none"
+refuses 'RANKS=2: 04_jacobi_kernel is a program of one process' profile nsys STEP=04 RANKS=2
 
 # What was kept can be shown without anything.
 mkdir "$temp/kept"
@@ -246,13 +244,11 @@ if [[ $which == solution ]]; then
   narrow "ncu of a job, RANKS=1"
   profile ncu STEP="${ranks_step%%_*}" RANKS=2
   said_one_line "RANKS=2: ncu looks at a job of one rank; .* make nsys STEP=${ranks_step%%_*} RANKS=2" "ncu of two ranks"
-  profile ncu STEP="${ranks_step%%_*}" RANKS=x
-  said_one_line 'RANKS=x: must be a number of ranks' "ncu of a job, RANKS=x"
+  refuses 'RANKS=x: must be a number of ranks' profile ncu STEP="${ranks_step%%_*}" RANKS=x
   profile ncu STEP=06
   expect_no 'one rank' "ncu of a program of one process"
 fi
-profile ncu STEP=06 RANKS=2
-said_one_line 'RANKS=2: 06_coalesced is a program of one process' "ncu of a job that is none"
+refuses 'RANKS=2: 06_coalesced is a program of one process' profile ncu STEP=06 RANKS=2
 profile ncu STEP=03
 cannot '^03_larger_grid: skipped: it has no kernel' "a step without kernels"
 
@@ -370,28 +366,18 @@ done
 
 # Bad input.
 for verb in nsys ncu; do
-  profile $verb
-  said_one_line "which step\?" "$verb without a step"
-  profile $verb STEP=42
-  said_one_line 'no such step' "$verb of no step"
-  profile $verb STEP=06 WHICH=foo
-  said_one_line 'WHICH=foo: must be' "$verb WHICH=foo"
-  profile $verb STEP=06 N=1e3
-  said_one_line 'N=1e3: must be a whole number' "$verb N=1e3"
-  profile $verb STEP=06 ITERATIONS=x
-  said_one_line 'ITERATIONS=x: must be a whole number' "$verb ITERATIONS=x"
-  profile $verb STEP=06 BASELINE=last
-  said_one_line 'BASELINE=last: must be previous' "$verb BASELINE=last"
-  profile $verb STEP=00 BASELINE=previous
-  said_one_line 'there is no step before' "$verb BASELINE=previous of the first step"
-  profile $verb STEP=06 REPORT=/no/such.csv
-  said_one_line 'cannot be read' "$verb REPORT=/no/such.csv"
+  refuses "which step\?" profile $verb
+  refuses 'no such step' profile $verb STEP=42
+  refuses 'WHICH=foo: must be' profile $verb STEP=06 WHICH=foo
+  refuses 'N=1e3: must be a whole number' profile $verb STEP=06 N=1e3
+  refuses 'ITERATIONS=x: must be a whole number' profile $verb STEP=06 ITERATIONS=x
+  refuses 'BASELINE=last: must be previous' profile $verb STEP=06 BASELINE=last
+  refuses 'there is no step before' profile $verb STEP=00 BASELINE=previous
+  refuses 'cannot be read' profile $verb STEP=06 REPORT=/no/such.csv
 done
-profile ncu STEP=06 ITERATIONS=3
-said_one_line 'must be 6 or more' "ncu ITERATIONS=3"
+refuses 'must be 6 or more' profile ncu STEP=06 ITERATIONS=3
 profile ncu STEP=06 SET='full;x'
 said_one_line 'SET=full;x: must be a name' "ncu SET=..."
-profile ncu STEP=04 BASELINE=previous
-said_one_line '03_larger_grid has no kernel' "ncu beside a step without kernels"
+refuses '03_larger_grid has no kernel' profile ncu STEP=04 BASELINE=previous
 
 finish "make nsys, make ncu"

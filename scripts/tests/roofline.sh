@@ -183,16 +183,11 @@ expect_status 2 "a step without kernels"
 # The verb: with STEP your exercise, without it all solutions.
 verb() { run make --no-print-directory -C "$source_dir" roofline "$@"; }
 unset STEP STEPS WHICH RESULTS
-verb STEP=00
-said_one_line 'STEP=00: .* has no kernels$' "a step without kernels"
-verb STEP=14
-said_one_line 'STEP=14: .* is a job of several ranks' "a job of ranks"
-verb STEP=16
-said_one_line 'STEP=16: its cycles run on grids of many sizes; make ncu STEP=16 counts a kernel of the finest$' "a step of cycles"
-verb WHICH=exercise
-said_one_line 'WHICH=exercise: which step\?' "WHICH without STEP"
-verb STEP=05 STEPS=06
-said_one_line 'one of the two$' "STEP and STEPS"
+refuses 'STEP=00: .* has no kernels$' verb STEP=00
+refuses 'STEP=14: .* is a job of several ranks' verb STEP=14
+refuses 'STEP=16: its cycles run on grids of many sizes; make ncu STEP=16 counts a kernel of the finest$' verb STEP=16
+refuses 'WHICH=exercise: which step\?' verb WHICH=exercise
+refuses 'one of the two$' verb STEP=05 STEPS=06
 
 # With a build and a GPU that only pretend: the exercise is the one that is measured.
 make_stubs

@@ -118,32 +118,22 @@ run bash -c "(trap '' XFSZ; ulimit -f 0; STEP=04 FROM=start '$lab/scripts/verbs/
   show "no space for what is temporary: one line"
 
 # Bad input.
-diff_of
-said_one_line '^diff.sh: which step\? Say STEP=NN, from 00 to ' "no step"
-diff_of STEP=42
-said_one_line '^diff.sh: STEP=42: there is no such step; they go from 00 to ' STEP=42
-diff_of STEP=04 FROM=left
-said_one_line '^diff.sh: FROM=left: must be exercise, start, solution or before$' FROM=left
-diff_of STEP=04 TO='exercise solution'
-said_one_line '^diff.sh: TO=exercise solution: must be ' "TO with a blank"
-diff_of STEP=04 SIDE=yes
-said_one_line '^diff.sh: SIDE=yes: must be 1 or 0$' SIDE=yes
-diff_of STEP=00 FROM=before
-said_one_line '^diff.sh: FROM=before: 00_serial is the first step$' "nothing before the first step"
+refuses '^diff.sh: which step\? Say STEP=NN, from 00 to ' diff_of
+refuses '^diff.sh: STEP=42: there is no such step; they go from 00 to ' diff_of STEP=42
+refuses '^diff.sh: FROM=left: must be exercise, start, solution or before$' diff_of STEP=04 FROM=left
+refuses '^diff.sh: TO=exercise solution: must be ' diff_of STEP=04 TO='exercise solution'
+refuses '^diff.sh: SIDE=yes: must be 1 or 0$' diff_of STEP=04 SIDE=yes
+refuses '^diff.sh: FROM=before: 00_serial is the first step$' diff_of STEP=00 FROM=before
 rm "$lab/$exercise"
-diff_of STEP=04
-said_one_line "^diff.sh: $exercise is not there \(make reset STEP=04 puts it back\)\$" "no exercise"
+refuses "^diff.sh: $exercise is not there \(make reset STEP=04 puts it back\)\$" diff_of STEP=04
 diff_of STEP=04 FROM=start
 expect_status 0 "the exercise is gone, but not what was handed out"
 mv "$lab/$solution" "$temp/"
-diff_of STEP=04 FROM=start
-said_one_line "^diff.sh: $solution is not there\$" "one solution is gone"
+refuses "^diff.sh: $solution is not there\$" diff_of STEP=04 FROM=start
 cp "$temp/handed_out.cu" "$lab/$exercise"
 rm -r "$lab/solutions"
-diff_of STEP=04
-said_one_line '^diff.sh: a handout has no solutions; .*make diff STEP=04 FROM=start TO=exercise$' "no solutions"
-diff_of STEP=04 FROM=before TO=exercise
-said_one_line '^diff.sh: a handout has no solutions; ' "no solutions, FROM=before"
+refuses '^diff.sh: a handout has no solutions; .*make diff STEP=04 FROM=start TO=exercise$' diff_of STEP=04
+refuses '^diff.sh: a handout has no solutions; ' diff_of STEP=04 FROM=before TO=exercise
 # Neither git nor a handout's copies, and an exercise that was edited.
 rm -rf "$lab/.git"
 diff_of STEP=04 FROM=start TO=exercise

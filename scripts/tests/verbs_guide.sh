@@ -337,8 +337,7 @@ while IFS= read -r number; do
 done < <(sed -n 's/^\([0-9][0-9]\)_.*/\1/p' "$source_dir/lab/steps.tsv")
 
 # Bad input.
-guide
-said_one_line '^guide.sh: which step\? Say STEP=NN, from 00 to ' "no step"
+refuses '^guide.sh: which step\? Say STEP=NN, from 00 to ' guide
 for bad in 0 4 hi answers 1000 'hints;' '.*'; do
   guide STEP=04 SHOW="$bad"
   [[ $err == "guide.sh: SHOW=$bad: must be a fold, 1 to 3, or one of: hints questions measured all"$'\n'* ]] ||
@@ -348,8 +347,7 @@ done
 printf '# 05\n\n## Why\n\nSo.\n' >"$lab/exercises/05_copy_kernel/README.md"
 guide STEP=05
 [[ $status == 0 && $out == $'05\n==\n\nWhy\n---\n\nSo.' ]] || show "a guide without folds"
-guide STEP=05 SHOW=1
-said_one_line '^guide.sh: SHOW=1: exercises/05_copy_kernel/README.md has no folds$' "a fold where there is none"
+refuses '^guide.sh: SHOW=1: exercises/05_copy_kernel/README.md has no folds$' guide STEP=05 SHOW=1
 rm "$lab/exercises/05_copy_kernel/README.md"
 guide STEP=05
 said_one_line '^guide.sh: exercises/05_copy_kernel/README.md is not there \(git checkout exercises/05_copy_kernel brings it back\)$' "no guide"

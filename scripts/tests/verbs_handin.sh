@@ -75,12 +75,9 @@ run bash -c 'trap "" XFSZ && ulimit -f 1 && exec make --no-print-directory -C "$
 expect '^handin.sh: OUT=.*: cannot be written$' "no room for the whole file"
 expect 'Error 4$' "no room for the whole file"
 cmp -s "$file" "$temp/before" || fail "no room for the whole file: the one before is gone"
-handin CODE=2
-said_one_line '^handin.sh: CODE=2: must be 1 or 0$' CODE=2
-handin NAME=$'two\tfields'
-said_one_line '^handin.sh: NAME: must be one line of at most 60 characters$' "a tab in the name"
-handin OUT="$temp"
-said_one_line '^handin.sh: OUT=.*: is a folder$' "OUT is a folder"
+refuses '^handin.sh: CODE=2: must be 1 or 0$' handin CODE=2
+refuses '^handin.sh: NAME: must be one line of at most 60 characters$' handin NAME=$'two\tfields'
+refuses '^handin.sh: OUT=.*: is a folder$' handin OUT="$temp"
 cmp -s "$file" "$temp/before" || fail "bad input changed the file"
 handin OUT="$temp/none/file"
 expect '^handin.sh: OUT=.*: cannot be written$' "a folder that is not there"

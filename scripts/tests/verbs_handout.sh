@@ -134,11 +134,9 @@ test_contents() {
 test_the_same_again() {
   local sum
   sum=$(sha256sum <"$place/$name.tar.gz")
-  handout UPTO=04 OUT="$place"
-  said_one_line "^handout.sh: $place/$name already exists; YES=1 replaces it\$" "once more"
+  refuses "^handout.sh: $place/$name already exists; YES=1 replaces it\$" handout UPTO=04 OUT="$place"
   rm -r "${place:?}/$name"
-  handout UPTO=04 OUT="$place"
-  said_one_line "^handout.sh: $place/$name\.tar\.gz already exists; YES=1 " "once more, the archive alone"
+  refuses "^handout.sh: $place/$name\.tar\.gz already exists; YES=1 " handout UPTO=04 OUT="$place"
 
   # Another clone, other dates, other permissions; and the author at work: committed, not committed, new.
   git clone -q "$lab" "$temp/second"
@@ -210,14 +208,11 @@ test_others() {
 }
 
 test_bad_input() {
-  handout
-  said_one_line "^handout.sh: which step\? Say UPTO=NN, from 00 to $last\$" "no UPTO"
+  refuses "^handout.sh: which step\? Say UPTO=NN, from 00 to $last\$" handout
   for bad in 42 '0 4' ../04; do
-    handout UPTO="$bad"
-    said_one_line "^handout.sh: UPTO=$bad: there is no such step; they go from 00 to $last\$" "UPTO=$bad"
+    refuses "^handout.sh: UPTO=$bad: there is no such step; they go from 00 to $last\$" handout UPTO="$bad"
   done
-  handout UPTO=04 YES=please
-  said_one_line '^handout.sh: YES=please: must be 1 or 0$' YES=please
+  refuses '^handout.sh: YES=please: must be 1 or 0$' handout UPTO=04 YES=please
   printf 'a file\n' >"$temp/file"
   handout UPTO=04 OUT="$temp/file/out"
   expect "^handout.sh: OUT=$temp/file/out: this folder cannot be created\$" "a folder that cannot be made"
@@ -238,23 +233,16 @@ test_in_the_handout() {
   expect_no '^  make (run|test|test-all|handout|tables|report) ' "make alone"
   expect_no 'WHICH=solution' "make alone"
   expect 'Begin with: exercises/00_serial/README\.md$' "make alone"
-  verb run
-  said_one_line '^run.sh: a handout has no solutions to time; make progress TIME=1 times your exercises$' "make run"
-  verb test
-  said_one_line '^test.sh: a handout has no tests of the lab; make check STEP=NN checks your exercise$' "make test"
-  verb handout UPTO=00
-  said_one_line '^make handout: this is a handout; another is made in the whole lab$' "make handout in a handout"
-  verb report
-  said_one_line '^make report: a handout has no solutions to report on; make progress shows' "make report"
-  verb tables
-  said_one_line '^make tables: the numbers in the texts are written in the whole lab$' "make tables"
-  verb roofline
-  said_one_line 'a handout has no solutions to count; make roofline STEP=NN counts your exercise$' "make roofline"
+  refuses '^run.sh: a handout has no solutions to time; make progress TIME=1 times your exercises$' verb run
+  refuses '^test.sh: a handout has no tests of the lab; make check STEP=NN checks your exercise$' verb test
+  refuses '^make handout: this is a handout; another is made in the whole lab$' verb handout UPTO=00
+  refuses '^make report: a handout has no solutions to report on; make progress shows' verb report
+  refuses '^make tables: the numbers in the texts are written in the whole lab$' verb tables
+  refuses 'a handout has no solutions to count; make roofline STEP=NN counts your exercise$' verb roofline
   verb doctor
   expect 'Begin with: exercises/00_serial/README\.md$' "make doctor"
   expect_no 'make run' "make doctor"
-  verb diff STEP=04
-  said_one_line '^diff.sh: a handout has no solutions; ' "make diff"
+  refuses '^diff.sh: a handout has no solutions; ' verb diff STEP=04
   verb diff STEP=04 FROM=start TO=exercise
   expect "^04_jacobi_kernel: no difference between $exercise \(as handed out\) and $exercise\$" "make diff FROM=start"
   verb reset STEP=04
@@ -267,8 +255,7 @@ test_in_the_handout() {
   expect '^04_jacobi_kernel  +unchanged +-$' "make progress"
   expect_no '^05_' "make progress"
   expect '^0 of 4 done\. Next: exercises/00_serial/README\.md$' "make progress"
-  verb check STEP=05
-  said_one_line 'STEP=05: there is no such step; they go from 00 to 04$' "a step that is not in it"
+  refuses 'STEP=05: there is no such step; they go from 00 to 04$' verb check STEP=05
 
   # Built: unchanged, right, and back.
   source=exercises/01_nvtx/jacobi.cpp
@@ -287,8 +274,7 @@ test_in_the_handout() {
   expect '^00_serial: right: ' "make check of the first step"
   verb check STEP=02
   expect '^02_unified_memory: unchanged$' "make check of a step that needs CUDA"
-  verb check STEP=01 WHICH=solution
-  said_one_line '^check.sh: solutions/01_nvtx/jacobi.cpp is not there$' WHICH=solution
+  refuses '^check.sh: solutions/01_nvtx/jacobi.cpp is not there$' verb check STEP=01 WHICH=solution
   verb progress
   expect '^01_nvtx  +done +.* CPU$' "make progress"
   expect '^1 of 4 done\. Next: exercises/02_unified_memory/README\.md$' "make progress"

@@ -158,21 +158,16 @@ printf '# 06\n\n## Task\n\nNone.\n' >"$lab/exercises/06_coalesced/README.md"
 hint STEP=06
 expect_status 0 "no hints"
 [[ $said == "06_coalesced: its guide has no hints"$'\n' ]] || show "no hints: one line"
-hint STEP=06 HINT=2
-said_one_line '^hint.sh: HINT=2: exercises/06_coalesced/README.md has no hints$' "no hints, HINT=2"
+refuses '^hint.sh: HINT=2: exercises/06_coalesced/README.md has no hints$' hint STEP=06 HINT=2
 
 # Bad input.
-hint
-said_one_line '^hint.sh: which step\? Say STEP=NN, from 00 to ' "no step"
-hint STEP=42
-said_one_line '^hint.sh: STEP=42: there is no such step' STEP=42
+refuses '^hint.sh: which step\? Say STEP=NN, from 00 to ' hint
+refuses '^hint.sh: STEP=42: there is no such step' hint STEP=42
 for bad in 0 4 08 999; do
-  hint STEP=04 HINT=$bad
-  said_one_line "^hint.sh: HINT=$bad: 04_jacobi_kernel has hints 1 to 3\$" HINT=$bad
+  refuses "^hint.sh: HINT=$bad: 04_jacobi_kernel has hints 1 to 3\$" hint STEP=04 HINT=$bad
 done
 for bad in first -1 '1 2' 1000; do
-  hint STEP=04 HINT="$bad"
-  said_one_line "^hint.sh: HINT=$bad: must be a number, or all\$" "HINT=$bad"
+  refuses "^hint.sh: HINT=$bad: must be a number, or all\$" hint STEP=04 HINT="$bad"
 done
 [[ ! -e $state ]] || fail "bad input was remembered:" "$(<"$state")"
 rm "$lab/exercises/06_coalesced/README.md"

@@ -64,18 +64,14 @@ run env FILE="$temp/clock.cu" "$source_dir/scripts/verbs/own.sh" count
 expect_status 77 "not covered"
 expect '/clock\.cu:2: CUDA on the CPU does not cover ' "not covered"
 
-own races
-said_one_line 'which file\? Say make races FILE=path/to/mine\.cu$' "no file"
-own count FILE="$temp/none.cu"
-said_one_line 'none\.cu: cannot be read$' "no such file"
-own count FILE="$own/inc/sizes.h"
-said_one_line 'sizes\.h: must be a \.cu' "a header"
+refuses 'which file\? Say make races FILE=path/to/mine\.cu$' own races
+refuses 'none\.cu: cannot be read$' own count FILE="$temp/none.cu"
+refuses 'sizes\.h: must be a \.cu' own count FILE="$own/inc/sizes.h"
 own count FILE="$source_dir/exercises/04_jacobi_kernel/jacobi.cu"
 said_one_line 'jacobi\.cu: a file of the lab: make count STEP=04$' "a step's file"
 own races FILE="$source_dir/exercises/04_jacobi_kernel/jacobi.cu"
 said_one_line 'jacobi\.cu: a file of the lab: make check STEP=04 RACES=1$' "a step's file, for races"
 own trace FILE="$source_dir/exercises/clinic/strides/kernel.cu"
 said_one_line 'kernel\.cu: a file of the lab: make trace CLINIC=strides$' "a file of the clinic"
-own trace FILE="$own/main.cu" INCLUDE="$temp/none"
-said_one_line 'is not a folder$' "no such folder"
+refuses 'is not a folder$' own trace FILE="$own/main.cu" INCLUDE="$temp/none"
 finish "count, races and trace of a program that is not the lab's"

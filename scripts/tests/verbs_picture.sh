@@ -111,8 +111,7 @@ expect_status 0 "a large field"
 # What is no record.
 said="" status=0
 no_record() {
-  picture RECORD="$temp/made"
-  said_one_line "$1" "$2"
+  refuses "$1" picture RECORD="$temp/made"
   [[ ! -e $pictures/record_field.png ]] || fail "$2: a picture was written"
 }
 rm -f "$pictures"/record_*
@@ -127,18 +126,13 @@ rm -r "$temp/made"
 no_record '^picture.py: .*/made/run.json: No such file or directory: no record of a run' "no folder"
 
 # Bad input.
-picture
-said_one_line '^picture.sh: which run\? Say STEP=NN, or RECORD=DIR$' "nothing named"
-picture STEP=04 RECORD=x
-said_one_line '^picture.sh: STEP=04 and RECORD=x: one of the two$' "both"
+refuses '^picture.sh: which run\? Say STEP=NN, or RECORD=DIR$' picture
+refuses '^picture.sh: STEP=04 and RECORD=x: one of the two$' picture STEP=04 RECORD=x
 for n in 2 x; do
-  picture STEP=00 N=$n
-  said_one_line "^picture.sh: N=$n: must be a whole number from 3 to 1048576\$" "N=$n"
+  refuses "^picture.sh: N=$n: must be a whole number from 3 to 1048576\$" picture STEP=00 N=$n
 done
-picture STEP=00 N=16385
-said_one_line '^picture.sh: N=16385: at most 16384' N=16385
-picture STEP=42
-said_one_line '^picture.sh: STEP=42: there is no such step' STEP=42
+refuses '^picture.sh: N=16385: at most 16384' picture STEP=00 N=16385
+refuses '^picture.sh: STEP=42: there is no such step' picture STEP=42
 [[ -z $(ls -A "$temp/tmp") ]] || fail "files were left behind:" "$(ls -A "$temp/tmp")"
 [[ -z $(find "$pictures" -name '*.partial') ]] || fail "half a picture was left"
 finish "make picture"

@@ -94,14 +94,10 @@ if command -v script >/dev/null; then
   grep -q $'^03_larger_grid\tmine\t-\t-' "$kept" || fail "on a terminal nothing was kept:" "$(<"$temp/out")"
 fi
 
-predict ""
-said_one_line '^predict.sh: which step\? Say STEP=NN, from 00 to ' "no step"
-predict "" STEP=42
-said_one_line '^predict.sh: STEP=42: there is no such step' STEP=42
+refuses '^predict.sh: which step\? Say STEP=NN, from 00 to ' predict ""
+refuses '^predict.sh: STEP=42: there is no such step' predict "" STEP=42
 printf '# 05\n\n## Why\n' >"$lab/exercises/05_copy_kernel/README.md"
-predict "" STEP=05
-said_one_line '^predict.sh: exercises/05_copy_kernel/README.md has no questions to predict$' "a guide without questions"
+refuses '^predict.sh: exercises/05_copy_kernel/README.md has no questions to predict$' predict "" STEP=05
 rm "$lab/exercises/05_copy_kernel/README.md"
-predict "" STEP=05
-said_one_line '^predict.sh: exercises/05_copy_kernel/README.md is not there' "no guide"
+refuses '^predict.sh: exercises/05_copy_kernel/README.md is not there' predict "" STEP=05
 finish "make predict"

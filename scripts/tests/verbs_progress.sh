@@ -186,8 +186,7 @@ test_states() {
   [[ ! -e $times ]] || fail "without a GPU times were left:" "$(<"$times")"
 
   # Bad input.
-  progress TIME=yes
-  said_one_line '^progress.sh: TIME=yes: must be 1 or 0$' TIME=yes
+  refuses '^progress.sh: TIME=yes: must be 1 or 0$' progress TIME=yes
   run "$lab/scripts/verbs/progress.sh"
   expect_status 0 "the script itself, from another folder"
 }

@@ -38,14 +38,12 @@ expect 'Puzzle 1 of [0-9]+ of step 04: ' "puzzle"
 expect 'Symptom: some points keep' "puzzle"
 expect_no 'rounded|diagnosis' "puzzle"
 file=$temp/puzzles/04/jacobi.cu
-puzzle STEP=04
-said_one_line 'is there already; YES=1 replaces it$' "a second time"
+refuses 'is there already; YES=1 replaces it$' puzzle STEP=04
 puzzle STEP=04 CHECK=1
 expect_status 2 "an unsolved puzzle"
 expect '^Not solved: ' "an unsolved puzzle"
 expect_no 'rounded|diagnosis|96' "an unsolved puzzle"
-puzzle STEP=04 PUZZLE=2 CHECK=1
-said_one_line 'PUZZLE=2: the program that is handed out is that of puzzle 1$' "another puzzle's check"
+refuses 'PUZZLE=2: the program that is handed out is that of puzzle 1$' puzzle STEP=04 PUZZLE=2 CHECK=1
 puzzle STEP=04 HINT=1
 expect '^  diagnosis: the sweep leaves out' "HINT=1"
 expect_no 'Solved' "HINT=1"
@@ -71,8 +69,7 @@ expect '^Solved\. Every thread adds its own sum' "a slow puzzle that is solved"
 
 # A mystery: its profile, and no line of it.
 mystery=$(awk -F '\t' '$1 == "04" { ++n; if ($2 == "one_thread") print n }' "$list")
-puzzle STEP=04 ANSWER=A
-said_one_line 'no mystery of step 04 is handed out' "an answer to nothing"
+refuses 'no mystery of step 04 is handed out' puzzle STEP=04 ANSWER=A
 puzzle STEP=04 PUZZLE="$mystery"
 expect_status 0 "a mystery"
 expect '^ +4  1x1x1 +1x1x1 ' "a mystery's launches"
@@ -89,17 +86,12 @@ puzzle STEP=04 ANSWER="$letter"
 expect_status 0 "the right answer"
 expect '^Solved\. One thread performs' "the right answer"
 for bad in two Z a; do
-  puzzle STEP=04 ANSWER=$bad
-  said_one_line "ANSWER=$bad: must be one of the letters$" "a bad answer"
+  refuses "ANSWER=$bad: must be one of the letters$" puzzle STEP=04 ANSWER=$bad
 done
 [[ $(awk -F '\t' '$3 == "mystery" { sub(/\. .*/, "", $5); print $5 }' "$list" | sort | uniq -d) == "" ]] || fail "two mysteries have one answer"
 
-puzzle STEP=04 PUZZLE=99
-said_one_line 'PUZZLE=99: step 04 has [0-9]+ puzzles$' "no such puzzle"
-puzzle STEP=04 PUZZLE=0
-said_one_line 'PUZZLE=0: must be a number' "a bad number"
-puzzle STEP=01
-said_one_line 'STEP=01: has no puzzles' "a step without puzzles"
-puzzle STEP=05 CHECK=1
-said_one_line 'no program of step 05 is handed out' "a check of nothing"
+refuses 'PUZZLE=99: step 04 has [0-9]+ puzzles$' puzzle STEP=04 PUZZLE=99
+refuses 'PUZZLE=0: must be a number' puzzle STEP=04 PUZZLE=0
+refuses 'STEP=01: has no puzzles' puzzle STEP=01
+refuses 'no program of step 05 is handed out' puzzle STEP=05 CHECK=1
 finish "$lines puzzles"

@@ -50,11 +50,9 @@ expect "^$exercise is as it was handed out: nothing to do\$" "as handed out, YES
 # Nobody to ask.
 edit
 cp "$lab/$exercise" "$temp/mine"
-reset STEP=04
-said_one_line "^reset.sh: there is no terminal to ask on: YES=1 puts $exercise back\$" "no terminal"
+refuses "^reset.sh: there is no terminal to ask on: YES=1 puts $exercise back\$" reset STEP=04
 untouched "no terminal"
-reset STEP=04 YES=0
-said_one_line "^reset.sh: there is no terminal to ask on" YES=0
+refuses "^reset.sh: there is no terminal to ask on" reset STEP=04 YES=0
 untouched YES=0
 
 chmod 640 "$lab/$exercise"
@@ -220,11 +218,8 @@ reset STEP=04 YES=1
 brought_back 1 part "a folder of a larger repository"
 
 # Bad input.
-reset
-said_one_line '^reset.sh: which step\? Say STEP=NN, from 00 to ' "no step"
-reset STEP=42 YES=1
-said_one_line '^reset.sh: STEP=42: there is no such step' STEP=42
-reset STEP=04 YES=yes
-said_one_line '^reset.sh: YES=yes: must be 1 or 0$' YES=yes
+refuses '^reset.sh: which step\? Say STEP=NN, from 00 to ' reset
+refuses '^reset.sh: STEP=42: there is no such step' reset STEP=42 YES=1
+refuses '^reset.sh: YES=yes: must be 1 or 0$' reset STEP=04 YES=yes
 
 finish "make reset"

@@ -26,10 +26,7 @@ done
 
 # Bad input.
 watch() { run make_in "$lab" watch "$@"; }
-watch
-said_one_line '^watch.sh: this needs a terminal; make check STEP=NN checks once$' "without a terminal"
-watch STEP=42
-said_one_line '^watch.sh: STEP=42: there is no such step' STEP=42
-watch STEP=01 BACKEND=tpu
-said_one_line '^watch.sh: BACKEND=tpu: must be gpu or cpu$' BACKEND=tpu
+refuses '^watch.sh: this needs a terminal; make check STEP=NN checks once$' watch
+refuses '^watch.sh: STEP=42: there is no such step' watch STEP=42
+refuses '^watch.sh: BACKEND=tpu: must be gpu or cpu$' watch STEP=01 BACKEND=tpu
 finish "make watch"

@@ -41,7 +41,7 @@ case $verb/$backend in
     ;;
   *) variables=("LAB_TRACE_TSV=$table") ;;
 esac
-(cd "$own_folder" && env "${variables[@]}" "$temp/program$variant" ${arguments[@]+"${arguments[@]}"}) || status=$?
+(cd "$own_folder" && env "${variables[@]}" "$temp/program$variant" "${arguments[@]}") || status=$?
 # 3: CUDA on the CPU ended it, and has said why.
 if ((status == 3)); then die 1 "$own_name: what is wrong is named above"; fi
 if ((status > 128)); then die 1 "$own_name: ended by signal $((status - 128))"; fi
