@@ -90,7 +90,7 @@ where_it_is() {
 # repaired_launch COMMAND...: prints what would make the program right by COMMAND where it starts work for the GPU, if CUDA on
 # the CPU can say: in whatever form it is written. Fails if nothing would.
 repaired_launch() {
-  local status=0 kind line lines fewer what program=$program
+  local status kind line lines fewer what program=$program
   if [[ -n $on_cpu ]]; then program=$bin/$on_cpu; fi
   becomes_right() {
     what=$(LAB_CPU_REPAIR=$1 LAB_CPU_WORKERS=1 timeout 3 "${@:2}" "$program" 2>&1) && [[ $what != *$'\n  diagnosis: '* ]]
@@ -99,12 +99,10 @@ repaired_launch() {
   for kind in waits more_x more_y; do
     # More blocks may hide a race.
     if [[ $kind != waits && $said == *race* ]]; then return 1; fi
+    status=0
     becomes_right "$kind" "$@" || status=$?
     if ((status == 124)); then return 1; fi # it takes too long
-    if ((status)); then
-      status=0
-      continue
-    fi
+    if ((status)); then continue; fi
     # Of the lines that start something those that it takes.
     lines=,$(grep -nE '<<<|Async|Memset|cudaLaunch|cub::' "$source_file" | cut -d : -f 1 | tr '\n' ,)
     becomes_right "$kind$lines" "$@" || return 1
