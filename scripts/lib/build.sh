@@ -128,14 +128,16 @@ what_decides() {
     /usr/include /usr/local/{include,lib} /usr/lib/*-linux-gnu "$steps_file" "$clinic_file" 2>/dev/null
 }
 
+# cmake_found WHAT: whether it did: CUDA, or MPI.
+cmake_found() { grep -qsE "^-- $1 [0-9]" "$build_dir/configure.log"; }
+
 # configure: makes the build folder ready. What CMake says is shown only if it fails. all_steps=1: it is for all of them.
 configure() {
   local needed=--needed log=$build_dir/configure.log known=$build_dir/configured_for
   if ((${step_ranks:-0} || ${all_steps:-0})); then needed=--ranks; fi
-  has_mpi() { grep -qsE '^-- MPI [0-9]' "$log"; }
   # If none of it has changed, nor CMake's own files, at which the build looks, there is nothing to do.
   if ((${all_steps:-0})) || ! cmp -s <(what_decides) "$known" || ! of_the_lab ||
-    { [[ $needed == --ranks ]] && ! has_mpi; }; then
+    { [[ $needed == --ranks ]] && ! cmake_found MPI; }; then
     "$lab_root/scripts/verbs/setup.sh" "$needed"
     # Only now is it known how the exercises were handed out.
     if [[ ! -e $lab_root/.start ]]; then "$lab_root/scripts/lib/start.sh" --keep; fi
@@ -151,7 +153,7 @@ configure() {
   fi
   doing
   grep -E '^-- CUDA ' "$log" | sed 's/^-- //' || true
-  if ((${step_ranks:-0})) && ! has_mpi; then
+  if ((${step_ranks:-0})) && ! cmake_found MPI; then
     die "$exit_no_gpu" "$step: skipped: it needs MPI, and none was found: make setup, or your site's module (such as: module load openmpi)"
   fi
 }
@@ -177,7 +179,7 @@ choose_backend() {
   read_backend
   if [[ $backend != auto ]]; then return; fi
   backend=cpu
-  if ! grep -q '^-- CUDA ' "$build_dir/configure.log"; then
+  if ! cmake_found CUDA; then
     say "No nvcc here: the CPU runs the kernels instead of a GPU (results, no times)"
   elif ! gpu_here; then
     say "No GPU here: the CPU runs the kernels instead (results, no times)"
@@ -215,6 +217,17 @@ build_step() {
   have_target "$target" || die "$exit_no_gpu" "$step cannot be built here for a GPU: no nvcc was found"
   build_targets "$target" || die 1 "$source_file does not compile; the compiler's messages are above"
   ranks_of_run
+}
+
+# trace_to TABLE: sets variables to those with which a program leaves a table of its ranges and its calls there: on a GPU the
+# tracer writes it, which is built; elsewhere the lab's own NVTX, and CUDA on the CPU.
+trace_to() {
+  local library=$build_dir/lib/liblab_trace.so
+  variables=("LAB_TRACE_TSV=$1")
+  if [[ $backend == gpu ]] && cmake_found CUDA; then
+    build_targets lab_trace || die 1 "the tracer does not build; the compiler's messages are above"
+    variables+=("CUDA_INJECTION64_PATH=$library" "NVTX_INJECTION64_PATH=$library")
+  fi
 }
 
 # have_target NAME: whether this build has the step's program (without CUDA it lacks some).

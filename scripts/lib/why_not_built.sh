@@ -12,7 +12,7 @@ cannot_run_here() {
 
 # nvcc_of_build: the CUDA compiler that CMake found, or nothing.
 nvcc_of_build() {
-  if ! grep -q '^-- CUDA ' "$build_dir/configure.log"; then return; fi
+  if ! cmake_found CUDA; then return; fi
   sed -n 's/^set(CMAKE_CUDA_COMPILER "\(.*\)")$/\1/p' "$build_dir"/CMakeFiles/*/CMakeCUDACompiler.cmake 2>/dev/null |
     head -n 1 || true
 }

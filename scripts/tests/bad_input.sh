@@ -107,7 +107,6 @@ export LAB_BUILD_DIR=$build_dir
 
 bad 2 '^setup.sh: --nope: no such option' "$source_dir/scripts/verbs/setup.sh" --nope
 bad 2 '^test.sh: --nope: no such option' "$source_dir/scripts/verbs/test.sh" --nope
-bad 2 '^own.sh: nope: must be count, races or trace' "$source_dir/scripts/verbs/own.sh" nope
 
 validate=$build_dir/bin/validate
 bad 2 '^validate: which program\?' "$validate"

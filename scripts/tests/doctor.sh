@@ -177,7 +177,4 @@ doctor
 expect '^problem  disk           50 MB free in ' "a full disk"
 expect '^ok       Slurm          partitions with GPUs: dev \(gpu:a100:2, 1 node\), gpu$' "Slurm"
 
-run "$source_dir/scripts/verbs/doctor.sh" --nope
-expect_status 2 "bad usage"
-expect '^doctor.sh: --nope: ' "bad usage"
 finish "make doctor"

@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 gpu_here || die $exit_no_gpu "there is no NVIDIA GPU here (nvidia-smi sees none)"
 read_results
 configure >/dev/null
-grep -q '^-- CUDA ' "$build_dir/configure.log" ||
+cmake_found CUDA ||
   die $exit_no_gpu "no nvcc was found: the bandwidth of a GPU needs the CUDA Toolkit, and a GPU"
 build_targets bandwidth || die 1 "the program does not build; the compiler's messages are above"
 "$build_dir/bin/bandwidth" --results "$results"

@@ -108,7 +108,7 @@ fi
 
 # What the check needs. Each of them may fail without the others.
 before="" tracer="" bandwidth="" # for a program that CUDA's own tools see
-if [[ $backend == gpu ]] && grep -q "^-- CUDA " "$build_dir/configure.log"; then tracer=lab_trace; fi
+if [[ $backend == gpu ]] && cmake_found CUDA; then tracer=lab_trace; fi
 if [[ $backend == gpu && $step_needs == cuda ]]; then
   bandwidth=bandwidth
   for before in "solution_$step_before" "exercise_$step_before" ""; do

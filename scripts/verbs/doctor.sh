@@ -5,7 +5,6 @@
 # Each line begins with ok, missing (it is not here), or problem (it is here, but does not work for the lab).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
-if (($# > 0)); then die $exit_bad_usage "$1: there are no options"; fi
 step_number=NN # in words that the verbs share
 
 # line STATUS WHAT TEXT [FIX]: one thing, and what to do about it; at most 80 columns.

@@ -11,8 +11,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 source "$lab_root/scripts/lib/own_program.sh"
 
-verb=${1:-}
-[[ $verb =~ ^(count|races|trace)$ ]] || die $exit_bad_usage "$verb: must be count, races or trace"
+verb=$1
 read_own_files "make $verb"
 need_python
 read_backend
@@ -32,30 +31,22 @@ else
 fi
 
 table=$temp/table.tsv status=0
-case $verb/$backend in
-  count/*) variables=("LAB_CPU_COUNTS=$table") ;;
-  trace/gpu)
-    build_targets lab_trace || die 1 "the tracer does not build; the compiler's messages are above"
-    library=$build_dir/lib/liblab_trace.so
-    variables=("CUDA_INJECTION64_PATH=$library" "NVTX_INJECTION64_PATH=$library" "LAB_TRACE_TSV=$table")
-    ;;
-  *) variables=("LAB_TRACE_TSV=$table") ;;
-esac
+if [[ $verb == count ]]; then variables=("LAB_CPU_COUNTS=$table"); else trace_to "$table"; fi
 (cd "$own_folder" && env "${variables[@]}" "$temp/program$variant" "${arguments[@]}") || status=$?
 # 3: CUDA on the CPU ended it, and has said why.
 if ((status == 3)); then die 1 "$own_name: what is wrong is named above"; fi
 if ((status > 128)); then die 1 "$own_name: ended by signal $((status - 128))"; fi
 say ""
 if ((status)); then say "$own_name ended with exit code $status."; fi
-case $verb/$backend in
-  races/*) say "$own_name: no race, no access out of bounds and no read of unwritten memory in this run" ;;
-  count/*)
+case $verb in
+  races) say "$own_name: no race, no access out of bounds and no read of unwritten memory in this run" ;;
+  count)
     [[ -f $table ]] || die 1 "$own_name launched no kernel"
     say "$own_name: what its kernels do to memory"
     say ""
     labtool run_tables counts "$table" "${own_files[@]}"
     ;;
-  trace/*)
+  trace)
     : >>"$table" # a program that asks its GPU for nothing leaves none
     labtool run_tables trace "$table" "${own_files[@]}"
     ;;

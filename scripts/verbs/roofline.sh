@@ -31,7 +31,7 @@ read_step_list
 gpu_here || die $exit_no_gpu "there is no NVIDIA GPU here (nvidia-smi sees none)"
 read_results
 configure >/dev/null
-grep -q '^-- CUDA ' "$build_dir/configure.log" || die $exit_no_gpu "no nvcc was found: the steps cannot be built for a GPU"
+cmake_found CUDA || die $exit_no_gpu "no nvcc was found: the steps cannot be built for a GPU"
 build_targets "${targets[@]}" bandwidth lab_trace || die 1 "the build failed; the compiler's words stand above"
 if [[ ! -f $results/bandwidth.tsv ]]; then "$build_dir/bin/bandwidth" --results "$results"; fi
 labtool roofline --write "$results" --steps "$(IFS=, && echo "${step_list[*]}")" --which "$which"

@@ -43,14 +43,9 @@ fi
 mkdir -p "$build_dir/profiles"
 rm -f "$name"_rank*.tsv
 : | tee "${tables[@]}" # rows are appended
-# Without toolkit or GPU the lab's own NVTX writes the table.
-variables=(LAB_TRACE_TSV="$table") traced=""
-if [[ $backend == gpu ]] && grep -q '^-- CUDA ' "$build_dir/configure.log"; then
-  build_targets lab_trace || die 1 "the tracer does not build; the compiler's messages are above"
-  library=$build_dir/lib/liblab_trace.so
-  variables+=(CUDA_INJECTION64_PATH="$library" NVTX_INJECTION64_PATH="$library")
-  traced=", traced"
-fi
+trace_to "$table"
+traced=""
+if ((${#variables[@]} > 1)); then traced=", traced"; fi
 say "$target, n = $what, $iterations iterations$traced:"
 status=0
 "${command[@]}" "${variables[@]}" "$build_dir/bin/$target" --n "$n" --iterations "$iterations" --quiet 2>"$log" || status=$?
