@@ -60,10 +60,10 @@ END
 
 # known_good: a file that nvcc compiles if it works at all: what the exercise began with.
 known_good() {
-  if [[ -f .start/$step/$step_source ]]; then
-    echo ".start/$step/$step_source"
-  else
+  if [[ -d solutions ]]; then
     echo "solutions/$step_before/$step_before_source"
+  else
+    echo ".start/$step/$step_source"
   fi
 }
 

@@ -33,13 +33,13 @@ make_program() {
     "$lab_root/validate/tests/bank/$bank/$step/$patch.patch" >/dev/null || die 1 "puzzle $patch of step $step_number does not apply"
 }
 
-# build_puzzle FILE VARIANT...: $temp/programVARIANT of it, for the CPU.
+# build_puzzle FILE: makes $temp/program and $temp/program_watched of it, for the CPU.
 build_puzzle() {
   FILE=$1 FILES="" INCLUDE=$lab_root/lab/include read_own_files "make puzzle"
   cd "$lab_root"
   configure >/dev/null
   build_targets lab || die 1 "the lab does not build; its messages are above"
-  for variant in "${@:2}"; do
+  for variant in "" _watched; do
     build_own_for_cpu "$variant" "-DLAB_STEP_NAME=\"$step\"" "$build_dir/lab/liblab.a"
   done
 }
@@ -49,7 +49,7 @@ show_profile() {
   need_python
   make_scratch
   make_program "$temp/mystery.cu"
-  build_puzzle "$temp/mystery.cu" "" _watched
+  build_puzzle "$temp/mystery.cu"
   local -a run=(--n 256 --iterations 4 --quiet)
   LAB_CPU_COUNTS=$temp/counts "$temp/program_watched" "${run[@]}" || true
   LAB_TRACE_TSV=$temp/trace "$temp/program" "${run[@]}" || true
@@ -121,7 +121,7 @@ check() {
   [[ ${PUZZLE:-$number} == "$number" ]] || die $exit_bad_usage "PUZZLE=$PUZZLE: the program that is handed out is that of puzzle $number"
   read_puzzle "$number"
   make_scratch
-  build_puzzle "$file" "" _watched
+  build_puzzle "$file"
   build_targets validate goals || die 1 "the validator does not build; its messages are above"
   read_look "$step_number" 0
   said=$("$build_dir/bin/validate" --name "the puzzle" --source "$file" --every-order --watched "$temp/program_watched" \
