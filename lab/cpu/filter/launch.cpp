@@ -101,16 +101,11 @@ int count_arguments(const Tokens& tokens, std::size_t begin, std::size_t end) {
 bool is_no_kernel(const Tokens& tokens, std::string_view name) {
   bool declared = false;
   for (std::size_t k = 1; k < tokens.size(); ++k) {
-    if (tokens[k].text != name || !is(tokens, k + 1, "(") || !is(tokens, k - 1, "void")) {
-      // __global__ void __launch_bounds__(128) name(: rare, and no `void` right before the name.
-      if (tokens[k].text == name && is(tokens, k - 1, ")")) return false;
-      continue;
-    }
-    declared = true;
-    for (std::size_t before = k; before-- > 0;) {
-      if (is(tokens, before, ";") || is(tokens, before, "}") || is(tokens, before, "{")) break;
+    if (tokens[k].text != name || !is(tokens, k + 1, "(")) continue;
+    for (std::size_t before = statement_start(tokens, k); before < k; ++before) {
       if (is(tokens, before, "__global__")) return false;
     }
+    declared |= is(tokens, k - 1, "void");
   }
   return declared;
 }
@@ -176,10 +171,9 @@ std::size_t body_of(const Tokens& tokens, std::size_t k) {
   return tokens.size();
 }
 
-}  // namespace
-
-/// Where the name of the kernel stands that __global__ at k declares; tokens.size(): nowhere.
-std::size_t name_of_kernel(const Tokens& tokens, std::size_t k) {
+/// Where the name of the function stands that __global__ or __device__ at `k` declares;
+/// tokens.size() if none does.
+std::size_t name_of_function(const Tokens& tokens, std::size_t k) {
   while (++k < tokens.size() && !is(tokens, k, ";") && !is(tokens, k, "{")) {
     if (is(tokens, k, "__launch_bounds__")) k = match_forward(tokens, k + 1);
     if (is_name(tokens, k) && is(tokens, k + 1, "(")) return k;
@@ -206,7 +200,7 @@ void refuse_kernels(const Tokens& tokens, Changes* changes) {
       fail(name + " is a kernel, and is called: it needs " + name + "<<<grid, block>>>(...)");
     }
     if (!is(tokens, k, "__global__")) continue;
-    const std::size_t name = name_of_kernel(tokens, k);
+    const std::size_t name = name_of_function(tokens, k);
     if (name == tokens.size()) continue;
     kernels.insert(tokens[name].text);
     const std::size_t close = match_forward(tokens, name + 1);
@@ -231,7 +225,7 @@ void refuse_calls_of_device_functions(const Tokens& tokens, Changes* changes) {
     if (!is_one_of(tokens[k], {"__device__", "__global__"})) continue;
     const std::size_t body = body_of(tokens, k + 1);
     const std::size_t end = body < tokens.size() ? match_forward(tokens, body) : k;
-    const std::size_t name = name_of_kernel(tokens, k);
+    const std::size_t name = name_of_function(tokens, k);
     std::fill(of_device.begin() + k, of_device.begin() + end, true);
     if (name == tokens.size()) continue;  // a variable, or a function without a name
     of_device[name] = true;
@@ -252,6 +246,8 @@ void refuse_calls_of_device_functions(const Tokens& tokens, Changes* changes) {
                              "__device__, and a kernel is __global__"});
   }
 }
+
+}  // namespace
 
 bool is_launch(const Tokens& tokens, std::size_t k) {
   return k < tokens.size() && is_launch_sign(tokens[k]) &&
