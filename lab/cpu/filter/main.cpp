@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <system_error>
 
 #include "rewrite.h"
 
@@ -27,9 +26,6 @@ int fail(const std::string& message) {
 int convert(const std::string& in, const std::string& out, bool headers_too) {
   std::string source;
   if (!cuda_filter::read_file(in, &source)) return fail(in + ": cannot be read");
-  std::error_code error;
-  if (std::filesystem::equivalent(in, out, error)) return fail(out + ": would replace the source");
-
   const std::string folder = std::filesystem::path(in).parent_path().string();
   const cuda_filter::Rewritten rewritten = cuda_filter::rewrite(source, in, folder, headers_too);
   for (const cuda_filter::Error& found : rewritten.errors) {
