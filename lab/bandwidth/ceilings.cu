@@ -29,6 +29,8 @@
 
 namespace {
 
+constexpr int kWarmUps = 3;
+constexpr double kSlowMs = 1000;     // what is slow ends once it has taken this long
 constexpr int kLargestPower = 11;    // arrays of (32 * 2^k)^2 floats, k from 0 to this
 constexpr int kShapeN = 16384;       // arrays for the launch shapes, and for copies alone
 constexpr int kHostN = 8192;         // and the largest between host and GPU
@@ -44,9 +46,33 @@ constexpr int kL1Words = kL1Threads * kUnrolled + 32 * kL1Shifts;
 constexpr int kChains = 8;  // of dependent multiply-adds in a thread
 constexpr int kArithmeticBlock = 256;
 
-/// Times `work`, which moves so many bytes (or makes so many operations), and keeps a row of it.
+/// Times `work`, which moves so many bytes (or makes so many operations), and keeps a row of it:
+/// CUDA events around each call, after some that warm up.
 void measure(Row row, double amount, const std::function<void()>& work) {
-  const std::vector<double> times = sorted_times_ms(work);
+  cudaEvent_t begin, end;
+  CUDA_CHECK(cudaEventCreate(&begin));
+  CUDA_CHECK(cudaEventCreate(&end));
+  std::vector<double> times;  // in milliseconds
+  double total = 0;
+  for (int sample = -kWarmUps; sample < kSamples; ++sample) {
+    CUDA_CHECK(cudaEventRecord(begin));
+    work();
+    CUDA_CHECK(cudaGetLastError());
+    CUDA_CHECK(cudaEventRecord(end));
+    CUDA_CHECK(cudaEventSynchronize(end));
+    float ms = 0;
+    CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
+    // One warm-up is enough for what is slow.
+    if (sample < 0 && ms > kSlowMs / kSamples) sample = -1;
+    if (sample < 0) continue;
+    times.push_back(ms);
+    total += ms;
+    if (sample + 1 >= kAtLeast && total > kSlowMs) break;
+  }
+  CUDA_CHECK(cudaEventDestroy(begin));
+  CUDA_CHECK(cudaEventDestroy(end));
+  std::sort(times.begin(), times.end());
+
   row.samples = times.size();
   const double median = lab::quantile(times, 0.5);
   row.min_us = 1e3 * times[0];
