@@ -63,7 +63,7 @@ Where find_line(const ucontext_t& context) {
 /// what to do.
 void look_at_host(const ucontext_t& context, const void* address) {
   const char* const verb = instruction(context).verb;
-  const Allocation* a = nearest_allocation(address);
+  Allocation* a = nearest_allocation(address);
   const bool inside = a && a->holds(address);
   const QueuedUse use = inside ? queued_use(a, address) : QueuedUse{};
   const bool reads = std::strcmp(verb, "reads") == 0;

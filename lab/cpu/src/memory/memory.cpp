@@ -83,16 +83,16 @@ char* map_between_guards(std::size_t before, std::size_t bytes, std::size_t afte
   return mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0 ? begin : nullptr;
 }
 
-const Allocation* nearest_allocation(const void* p) {
+Allocation* nearest_allocation(const void* p) {
   // Each has addresses of its own, which stay taken when it is freed.
   auto next = allocations().upper_bound(static_cast<const char*>(p));
   if (next == allocations().begin()) return nullptr;
-  const Allocation& a = std::prev(next)->second;
+  Allocation& a = std::prev(next)->second;
   return p < a.data + a.data_bytes + a.guard_bytes ? &a : nullptr;
 }
 
-const Allocation* find_allocation(const void* p) {
-  const Allocation* a = nearest_allocation(p);
+Allocation* find_allocation(const void* p) {
+  Allocation* a = nearest_allocation(p);
   return a && p >= a->begin && p <= a->end() ? a : nullptr;
 }
 
@@ -185,7 +185,7 @@ static void give_back(Allocation& a, Where where) {
 cudaError_t release(void* pointer, bool pinned, Where where) {
   if (!pointer) return cudaSuccess;
   if (auto e = cudaDeviceSynchronize()) return e;
-  const Allocation* found = find_allocation(pointer);
+  Allocation* found = find_allocation(pointer);
   if (!found || pointer != found->begin) {
     return error(cudaErrorInvalidValue, "the pointer is ", describe_address(pointer));
   }
@@ -196,7 +196,7 @@ cudaError_t release(void* pointer, bool pinned, Where where) {
     return error(cudaErrorInvalidValue, "memory of ", found->origin.call, " needs ",
                  pinned ? "cudaFree" : "cudaFreeHost");
   }
-  give_back(allocations()[found->data - found->guard_bytes], where);
+  give_back(*found, where);
   return cudaSuccess;
 }
 
@@ -221,9 +221,7 @@ static void add_use(const void* p, std::size_t bytes, bool writable, std::vector
   }
 }
 
-void open_memory(const Allocation* a) {
-  protect(allocations()[a->data - a->guard_bytes], PROT_READ | PROT_WRITE);
-}
+void open_memory(Allocation* a) { protect(*a, PROT_READ | PROT_WRITE); }
 
 void open_all_memory() {
   for (auto& [guard, a] : allocations()) protect(a, PROT_READ | PROT_WRITE);

@@ -50,10 +50,10 @@ bool address_space_is_limited();
 char* map_between_guards(std::size_t before, std::size_t bytes, std::size_t after);
 
 /// The allocation that `p` points into, or right after; null if there is none. Freed ones count.
-const Allocation* find_allocation(const void* p);
+Allocation* find_allocation(const void* p);
 
 /// The allocation nearest to `p`, if `p` lies in or between the pages of what was allocated.
-const Allocation* nearest_allocation(const void* p);
+Allocation* nearest_allocation(const void* p);
 
 /// "4 bytes past the end of the 40000 bytes allocated at jacobi.cu:50"
 std::string describe_address(const void* p);
@@ -68,7 +68,7 @@ void open_all_memory();
 void close_memory_to_host();
 
 /// Opens this memory to host code, until other memory is closed.
-void open_memory(const Allocation* a);
+void open_memory(Allocation* a);
 
 /// The memory that a kernel's argument points to, null for a null pointer. Ends
 /// the program if no kernel can use it.
