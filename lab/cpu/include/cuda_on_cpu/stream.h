@@ -49,7 +49,7 @@ inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = *greatest = 0;
   return cudaSuccess;
 }
-cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamDestroy(cudaStream_t stream, CUDA_ON_CPU_CALLER);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 /// cudaErrorNotReady as long as the stream has work to do. How many questions that takes depends on
 /// LAB_CPU_ORDER; a program that asks until it is done ends.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -36,12 +35,18 @@ struct Work {
   bool is_of_library() const { return what && !where.line; }
 };
 
+/// A stream, an event or a graph. One that was destroyed stays: its address is not given out twice.
+struct Handle {
+  Origin origin = {};
+  Where destroyed_at = {};
+
+  bool is_destroyed() const { return destroyed_at.line > 0; }
+};
+
 /// The pieces of work between BeginCapture and EndCapture, in the order in which they were issued.
-struct Graph {
+struct Graph : Handle {
   static constexpr const char* kMadeBy = "cudaStreamEndCapture";
   std::vector<std::shared_ptr<Work>> work;
-  Origin origin;
-  Where destroyed_at = {};
 };
 struct GraphExec : Graph {
   static constexpr const char* kMadeBy = "cudaGraphInstantiate";
@@ -54,17 +59,14 @@ struct Capture {
   bool broken = false, ended = false;
 };
 
-struct Stream {
-  Origin origin = {};
+struct Stream : Handle {
   bool blocking = true;  // the default stream waits for it, and it for the default stream
-  bool destroyed = false;
   std::shared_ptr<Work> last = {};
   std::shared_ptr<Capture> capture = {};          // it goes on
   std::set<std::shared_ptr<Work>> captured = {};  // in it: what the stream's next work comes after
 };
 
-struct Event {
-  Origin origin;
+struct Event : Handle {
   std::shared_ptr<Work> work = {};
   std::shared_ptr<Capture> recorded_in = {};      // which may have ended
   std::set<std::shared_ptr<Work>> captured = {};  // in it: what comes before the event
@@ -74,13 +76,10 @@ namespace {
 
 // These outlive every other object of the program: they are looked at when it ends.
 Stream& default_stream = *new Stream;
-std::vector<Stream*>& streams = *new std::vector<Stream*>;
+std::set<const Handle*>& handles = *new std::set<const Handle*>;
+std::vector<Stream*>& streams = *new std::vector<Stream*>;  // but those that have come to their end
 std::vector<std::shared_ptr<Work>>& queue =  // in the order in which it was issued
     *new std::vector<std::shared_ptr<Work>>;
-std::set<cudaEvent_t>& events = *new std::set<cudaEvent_t>;
-std::map<cudaEvent_t, Where>& destroyed_events = *new std::map<cudaEvent_t, Where>;
-// Destroyed ones too: their addresses are not given out twice.
-std::set<Graph*>& graphs = *new std::set<Graph*>;
 const Where* running = nullptr;
 
 // How often the answer is "not ready" if work comes as late as it may. A program that asks again
@@ -230,8 +229,7 @@ cudaError_t refuse_while_capturing(const char* call) {
 }
 
 bool is_stream(cudaStream_t stream) {
-  return !stream ||
-         (std::find(streams.begin(), streams.end(), stream) != streams.end() && !stream->destroyed);
+  return !stream || (handles.count(stream) && !stream->is_destroyed());
 }
 
 cudaError_t not_a_stream() {
@@ -243,21 +241,20 @@ const std::shared_ptr<Work>& last_work(cudaStream_t stream) {
 }
 
 /// What is wrong with an event, or a graph, that is about to be used.
+cudaError_t check(const Handle* handle, cudaError_t code, const char* what,
+                  const std::string& if_unknown) {
+  if (!handles.count(handle)) return error(code, if_unknown);
+  if (!handle->is_destroyed()) return cudaSuccess;
+  return error(code, "this ", what, " was destroyed already, at ", handle->destroyed_at);
+}
 cudaError_t check(cudaEvent_t event) {
-  if (events.count(event)) return cudaSuccess;
-  if (const auto at = destroyed_events.find(event); at != destroyed_events.end()) {
-    return error(cudaErrorInvalidResourceHandle, "this event was destroyed already, at ",
-                 at->second);
-  }
-  return error(cudaErrorInvalidResourceHandle,
+  return check(event, cudaErrorInvalidResourceHandle, "event",
                event ? "there is no such event" : "a null event: was it created?");
 }
 template <class G>
 cudaError_t check(G* graph) {
-  if (!graph) return error(cudaErrorInvalidValue, "there is no graph");
-  if (!graphs.count(graph)) return error(cudaErrorInvalidValue, G::kMadeBy, " did not create it");
-  if (graph->destroyed_at.line == 0) return cudaSuccess;
-  return error(cudaErrorInvalidValue, "this graph was destroyed already, at ", graph->destroyed_at);
+  return check(graph, cudaErrorInvalidValue, "graph",
+               graph ? joined(G::kMadeBy, " did not create it") : "there is no graph");
 }
 /// For calls that ask for the work before an event: in a capture, which has ended, none was done.
 /// (An H100 with CUDA 13.0 returns the same.)
@@ -301,21 +298,15 @@ void wait_for_stream(cudaStream_t stream) {
 
 std::vector<Origin> live_handles() {
   std::vector<Origin> live;
-  for (const Stream* stream : streams) {
-    if (!stream->destroyed) live.push_back(stream->origin);
-  }
-  for (const Event* event : events) live.push_back(event->origin);
-  for (const Graph* graph : graphs) {
-    if (graph->destroyed_at.line == 0) live.push_back(graph->origin);
+  for (const Handle* handle : handles) {
+    if (!handle->is_destroyed()) live.push_back(handle->origin);
   }
   return live;
 }
 
 void drop_handles() {
   streams.clear();
-  events.clear();
-  destroyed_events.clear();
-  graphs.clear();
+  handles.clear();
 }
 
 bool is_capturing(cudaStream_t stream) { return stream && is_stream(stream) && stream->capture; }
@@ -357,7 +348,8 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags, Where where) {
-  *stream = new Stream{Origin::now("cudaStreamCreate", where), flags != cudaStreamNonBlocking};
+  *stream = new Stream{{Origin::now("cudaStreamCreate", where)}, flags != cudaStreamNonBlocking};
+  handles.insert(*stream);
   streams.push_back(*stream);
   return cudaSuccess;
 }
@@ -379,13 +371,12 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   }
   return query(last_work(stream));
 }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+cudaError_t cudaStreamDestroy(cudaStream_t stream, Where where) {
   if (!stream || !is_stream(stream)) return not_a_stream();
   if (auto e = refuse_while_capturing("cudaStreamDestroy")) return e;
-  stream->destroyed = true;  // what it was given goes on, and nothing waits for it here
-  // One whose work is done is forgotten, but not its address, which no other stream gets.
+  stream->destroyed_at = where;  // what it was given goes on, and nothing waits for it here
   std::erase_if(streams,
-                [](const Stream* s) { return s->destroyed && (!s->last || s->last->done); });
+                [](const Stream* s) { return s->is_destroyed() && (!s->last || s->last->done); });
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
@@ -394,10 +385,6 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   if (const auto& capture = event->recorded_in; capture && !capture->ended) {
     if (!stream) return refuse_while_capturing("the default stream waits");
     if (!stream->capture) stream->capture = capture;  // the stream joins it
-    if (stream->capture != capture) {
-      capture->broken = stream->capture->broken = true;
-      return error(cudaErrorStreamCaptureMerge, "the event is of another capture");
-    }
     stream->captured.insert(event->captured.begin(), event->captured.end());
     return cudaSuccess;
   }
@@ -415,8 +402,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 // ---- events -------------------------------------------------------------------------------------
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned, Where where) {
-  *event = new Event{Origin::now("cudaEventCreate", where)};
-  events.insert(*event);
+  *event = new Event{{Origin::now("cudaEventCreate", where)}};
+  handles.insert(*event);
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
@@ -446,9 +433,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event, Where where) {
   if (auto e = check(event)) return e;
-  events.erase(event);
-  destroyed_events[event] = where;
-  delete event;
+  event->destroyed_at = where;
   return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
@@ -507,16 +492,16 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph, Where 
     return error(cudaErrorStreamCaptureUnjoined,
                  "a second stream has work that the first does not wait for");
   }
-  *graph = new Graph{capture->work, Origin::now("cudaStreamEndCapture", where)};
-  graphs.insert(*graph);
+  *graph = new Graph{{Origin::now("cudaStreamEndCapture", where)}, capture->work};
+  handles.insert(*graph);
   return cudaSuccess;
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long,
                                  Where where) {
   if (auto e = check(graph)) return e;
-  *exec = new GraphExec{{graph->work, Origin::now("cudaGraphInstantiate", where)}};
-  graphs.insert(*exec);
+  *exec = new GraphExec{{{Origin::now("cudaGraphInstantiate", where)}, graph->work}};
+  handles.insert(*exec);
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
