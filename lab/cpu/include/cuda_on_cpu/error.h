@@ -35,8 +35,6 @@
   E(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing") \
   E(cudaErrorStreamCaptureInvalidated, 901, \
     "operation failed due to a previous error during capture") \
-  E(cudaErrorStreamCaptureMerge, 902, \
-    "operation would result in a merge of separate capture sequences") \
   E(cudaErrorStreamCaptureUnmatched, 903, \
     "capture was not ended in the same stream as it began") \
   E(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work") \

@@ -78,8 +78,8 @@ namespace {
 Stream& default_stream = *new Stream;
 std::set<const Handle*>& handles = *new std::set<const Handle*>;
 std::vector<Stream*>& streams = *new std::vector<Stream*>;  // but those that have come to their end
-std::vector<std::shared_ptr<Work>>& queue =  // in the order in which it was issued
-    *new std::vector<std::shared_ptr<Work>>;
+// In the order in which it was issued.
+std::vector<std::shared_ptr<Work>>& queue = *new std::vector<std::shared_ptr<Work>>;
 const Where* running = nullptr;
 
 // How often the answer is "not ready" if work comes as late as it may. A program that asks again
