@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -30,9 +29,8 @@ using ApiRecord = CUpti_ActivityAPI;
 /// Never destroyed: CUPTI's own threads use it to the very end.
 struct State {
   std::mutex mutex;
-  std::map<std::string, Row> kernels;
+  Rows rows;
   std::vector<OnTimeLine> time_line;
-  std::map<std::string, Series> calls, copies, migrations, allocations, frees;
   std::vector<std::string> remarks;
   std::size_t dropped = 0;
   std::atomic<bool> listening{false};
@@ -81,21 +79,26 @@ std::string shape(int x, int y, int z) {
   return std::to_string(x) + "x" + std::to_string(y) + "x" + std::to_string(z);
 }
 
+/// Counts one more event; nanoseconds from `start` to `end`.
+void add(const char* table, const std::string& name, std::uint64_t start, std::uint64_t end,
+         std::uint64_t bytes = 0) {
+  find_row(&state().rows, table, name)
+      .add(static_cast<double>(end - start), static_cast<double>(bytes));
+}
+
 void add_kernel(const KernelRecord& k) {
-  cuda_on_cpu::TraceRow launch;
-  launch.grid = shape(k.gridX, k.gridY, k.gridZ);
-  launch.block = shape(k.blockX, k.blockY, k.blockZ);
-  launch.registers = std::to_string(k.registersPerThread);
-  launch.static_shared = std::to_string(k.staticSharedMemory);
-  launch.dynamic_shared = std::to_string(k.dynamicSharedMemory);
-  launch.local = std::to_string(k.localMemoryPerThread);
-  const std::string name = demangled(k.name);
+  const std::string name = demangled(k.name), grid = shape(k.gridX, k.gridY, k.gridZ),
+                    block = shape(k.blockX, k.blockY, k.blockZ),
+                    dynamic_shared = std::to_string(k.dynamicSharedMemory);
   // A kernel that is launched in another shape is another line.
-  Row& row =
-      state().kernels[name + " " + launch.grid + " " + launch.block + " " + launch.dynamic_shared];
-  row.name = name;
-  row.kernel = launch;
-  row.series.add(static_cast<double>(k.end - k.start));
+  Row& row = find_row(&state().rows, "kernels", name, grid + " " + block + " " + dynamic_shared);
+  row.columns.grid = grid;
+  row.columns.block = block;
+  row.columns.registers = std::to_string(k.registersPerThread);
+  row.columns.static_shared = std::to_string(k.staticSharedMemory);
+  row.columns.dynamic_shared = dynamic_shared;
+  row.columns.local = std::to_string(k.localMemoryPerThread);
+  row.add(static_cast<double>(k.end - k.start));
   state().time_line.push_back({k.start, k.end, name.rfind("ncclDevKernel_SendRecv", 0) == 0});
 }
 
@@ -109,46 +112,34 @@ void add_call(const ApiRecord& call) {
       std::isdigit(static_cast<unsigned char>(text[version + 2]))) {
     text.resize(version);
   }
-  state().calls[text].add(static_cast<double>(call.end - call.start));
+  add("calls", text, call.start, call.end);
 }
 
 void add_copy(const CopyRecord& c) {
   const std::string name =
       std::string("memcpy ") + name_of_memory(c.srcKind) + " to " + name_of_memory(c.dstKind);
-  state().copies[name].add(static_cast<double>(c.end - c.start), static_cast<double>(c.bytes));
+  add("copies", name, c.start, c.end, c.bytes);
 }
 
-void add_fill(const FillRecord& f) {
-  state().copies["memset"].add(static_cast<double>(f.end - f.start), static_cast<double>(f.bytes));
-}
+void add_fill(const FillRecord& f) { add("copies", "memset", f.start, f.end, f.bytes); }
 
 void add_allocation(const AllocationRecord& a) {
-  const char* memory = name_of_memory(a.memoryKind);
-  if (a.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION) {
-    state().allocations[memory].add(0, static_cast<double>(a.bytes));
-  } else {
-    state().frees[memory].add(0);
-  }
+  const bool frees = a.memoryOperationType != CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+  add(frees ? "frees" : "allocations", name_of_memory(a.memoryKind), 0, 0, frees ? 0 : a.bytes);
 }
 
 void add_migration(const MigrationRecord& m) {
-  const double ns = static_cast<double>(m.end - m.start);
-  const double value = static_cast<double>(m.value);
   switch (m.counterKind) {
     case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD:
-      state().migrations["host to device"].add(ns, value);
-      break;
+      return add("migration", "host to device", m.start, m.end, m.value);
     case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH:
-      state().migrations["device to host"].add(ns, value);
-      break;
+      return add("migration", "device to host", m.start, m.end, m.value);
     case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT:
-      state().migrations["page faults on the CPU"].add(0);  // its value is no number of faults
-      break;
+      return add("migration", "page faults on the CPU", 0, 0);  // its value is no number of faults
     case CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT:
-      state().migrations["page fault groups on the GPU"].add(ns);
-      break;
+      return add("migration", "page fault groups on the GPU", m.start, m.end);
     default:
-      break;
+      return;
   }
 }
 
@@ -247,25 +238,15 @@ bool listen() {
   return true;
 }
 
-Table make_table(const char* name, const std::map<std::string, Series>& all) {
-  Table table{name, {}};
-  for (const auto& [row, series] : all) table.rows.push_back({row, series});
-  return table;
-}
-
 }  // namespace
 
-std::vector<Table> activity_tables() {
+Rows activity_rows() {
   if (!state().listening) return {};
   cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   const std::lock_guard<std::mutex> lock(state().mutex);
-  Table kernels{"kernels", {}};
-  for (const auto& [key, row] : state().kernels) kernels.rows.push_back(row);
-  return {
-      make_table("calls", state().calls),          kernels,
-      {"exchanges", exchanges(state().time_line)}, make_table("copies", state().copies),
-      make_table("migration", state().migrations), make_table("allocations", state().allocations),
-      make_table("frees", state().frees)};
+  Rows rows = state().rows;
+  add_exchanges(state().time_line, &rows);
+  return rows;
 }
 
 std::vector<std::string> activity_remarks() {

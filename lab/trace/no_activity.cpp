@@ -4,7 +4,7 @@
 
 namespace trace {
 
-std::vector<Table> activity_tables() { return {}; }
+Rows activity_rows() { return {}; }
 std::vector<std::string> activity_remarks() {
   return {"the GPU is not traced: this toolkit has no CUPTI"};
 }

@@ -26,11 +26,10 @@ struct OpenRange {
 /// Never destroyed: ranges may end while the program does.
 struct State {
   std::mutex mutex;
-  std::map<std::string, Series> ended;
+  Rows rows;                                             // but for ranges that are open
   std::unordered_map<nvtxRangeId_t, OpenRange> started;  // by nvtxRangeStart, on any thread
   nvtxRangeId_t last_id = 0;
   std::map<std::string, std::size_t> open;  // how many of each name, on all threads
-  std::size_t pops_of_nothing = 0;          // of nvtxRangePop, where no range was open
 };
 State& state() {
   static State* state = new State;
@@ -67,7 +66,7 @@ OpenRange begin(nvtxDomainHandle_t domain, const std::string& name) {
 
 void end(const OpenRange& range) {
   const double ns = std::chrono::duration<double, std::nano>(Clock::now() - range.start).count();
-  state().ended[range.name].add(ns);
+  find_row(&state().rows, "nvtx", range.name).add(ns);
   if (--state().open[range.name] == 0) state().open.erase(range.name);
 }
 
@@ -82,7 +81,7 @@ int pop(nvtxDomainHandle_t domain) {
   std::vector<OpenRange>& stack = stacks[domain];
   const std::lock_guard<std::mutex> lock(state().mutex);
   if (stack.empty()) {
-    ++state().pops_of_nothing;
+    find_row(&state().rows, "pops", "nvtxRangePop").add(0);
     return NVTX_NO_PUSH_POP_TRACKING;
   }
   end(stack.back());
@@ -123,21 +122,13 @@ class FunctionTable {
 
 }  // namespace
 
-Table nvtx_table() {
+Rows nvtx_rows() {
   const std::lock_guard<std::mutex> lock(state().mutex);
-  Table table{"nvtx", {}};
-  for (const auto& [name, series] : state().ended) table.rows.push_back({name, series});
-  return table;
-}
-
-std::map<std::string, std::size_t> open_nvtx_ranges() {
-  const std::lock_guard<std::mutex> lock(state().mutex);
-  return state().open;
-}
-
-std::size_t nvtx_pops_of_nothing() {
-  const std::lock_guard<std::mutex> lock(state().mutex);
-  return state().pops_of_nothing;
+  Rows rows = state().rows;
+  for (const auto& [name, count] : state().open) {
+    for (std::size_t k = 0; k < count; ++k) find_row(&rows, "open", name).add(0);
+  }
+  return rows;
 }
 
 }  // namespace trace
