@@ -44,7 +44,7 @@ Settings::Repair read_repair() {
 Settings read_settings() {
   Settings settings;
   settings.order = read_order();
-  if (!kWatched) {  // what is watched runs in one order, so that every report can be repeated
+  if (!watcher()) {  // what is watched runs in one order, so that every report can be repeated
     settings.workers = read_number("LAB_CPU_WORKERS", 1, 1024, usable_cores());
   }
   settings.multiprocessors = read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4);

@@ -34,7 +34,7 @@ constexpr unsigned char kPadding = 0xff;
 // If every access is looked at, memory can begin where a GPU's would, and sectors of 32 bytes are
 // counted right. Else it ends as near to the page that cannot be touched as the widest load allows
 // (float4).
-std::size_t alignment() { return kWatched ? 256 : 16; }
+std::size_t alignment() { return watcher() ? 256 : 16; }
 
 // By the first byte of the guard. Made when it is first asked for, which a watched program may do
 // before main; it outlives every other object of the program: it is looked at when that ends.

@@ -12,8 +12,6 @@
 
 namespace cuda_on_cpu {
 
-const bool kWatched = true;
-
 namespace {
 
 /// Made when the first access comes, or the first allocation: whichever is earlier needs it. It

@@ -69,10 +69,7 @@ class Watcher : public Races {
   std::array<Warp, kMaxWarps> warps_{};
 };
 
-/// Whether the program was built to be watched.
-extern const bool kWatched;
-
-/// The watcher of this program; null if it was not built to be watched.
+/// The watcher of this program, from its first access on; null if it was not built to be watched.
 inline Watcher* installed_watcher = nullptr;
 inline Watcher* watcher() { return installed_watcher; }
 
