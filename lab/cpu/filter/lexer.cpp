@@ -83,16 +83,11 @@ Tokens lex(const std::string& source) {
 }
 
 Regions split(const Tokens& tokens) {
-  struct Conditional {
-    std::vector<bool> braces;
-    bool skipping;
-    bool always;
-  };
   Regions regions;
-  std::vector<bool> braces;       // those that are open: is what they hold in a function?
-  bool head_has_bracket = false;  // since the last statement ended
-  std::vector<Conditional> conditionals;
-  bool skipping = false;
+  std::vector<bool> braces;           // those that are open: is what they hold in a function?
+  bool head_has_bracket = false;      // since the last statement ended
+  bool skipping = false;              // what #if 0 leaves out
+  std::vector<bool> skipping_around;  // each #if that is open
   for (std::size_t k = 0; k < tokens.size();) {
     const Token& token = tokens[k];
     if (token.directive == 0) {
@@ -113,18 +108,13 @@ Regions split(const Tokens& tokens) {
     while (k < tokens.size() && tokens[k].directive == token.directive) {
       directive.push_back(tokens[k++]);
     }
-    // The alternatives of an #if may open the same brace: each begins with the braces before it.
     const std::string_view name = directive.size() > 1 ? directive[1].text : "";
     if (name == "if" || name == "ifdef" || name == "ifndef") {
-      const std::string_view condition = directive.size() == 3 ? directive[2].text : "";
-      conditionals.push_back({braces, skipping, condition == "1"});
-      if (condition == "0") skipping = true;
-    } else if (!conditionals.empty() && (name == "else" || name == "elif")) {
-      braces = conditionals.back().braces;
-      skipping = conditionals.back().skipping || conditionals.back().always;
-    } else if (!conditionals.empty() && name == "endif") {
-      skipping = conditionals.back().skipping;
-      conditionals.pop_back();
+      skipping_around.push_back(skipping);
+      skipping |= directive.size() == 3 && is(directive, 2, "0");
+    } else if (!skipping_around.empty() && (name == "else" || name == "elif" || name == "endif")) {
+      skipping = skipping_around.back();
+      if (name == "endif") skipping_around.pop_back();
     }
     if (!skipping) regions.directives.push_back(directive);
   }
