@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -97,14 +99,8 @@ bool begins_with(std::string_view text, std::string_view start) {
 /// Whether `test` is true of one of the words of a list.
 template <class Test>
 bool any_word(std::string_view list, Test test) {
-  constexpr std::string_view kBlanks = " \n";
-  for (std::size_t end = 0; end != std::string_view::npos;) {
-    const std::size_t begin = list.find_first_not_of(kBlanks, end);
-    if (begin == std::string_view::npos) break;
-    end = list.find_first_of(kBlanks, begin);
-    if (test(list.substr(begin, end - begin))) return true;
-  }
-  return false;
+  std::istringstream words{std::string(list)};
+  return std::any_of(std::istream_iterator<std::string>(words), {}, test);
 }
 
 bool matches(const Tokens& tokens, std::size_t k, std::string_view name) {
