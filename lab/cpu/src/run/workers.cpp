@@ -40,21 +40,16 @@ void run_blocks(const Kernel& kernel, const BlockOrder& order, std::atomic<std::
   }
 }
 
-/// The workers besides the one that launches. They sleep between kernels.
+/// The workers besides the one that launches. They sleep between kernels, and at the program's end.
 class Pool {
  public:
   explicit Pool(int size) : begin_(size + 1), end_(size + 1) {
     try {
-      for (int k = 0; k < size; ++k) threads_.emplace_back([this] { work(); });
+      for (int k = 0; k < size; ++k) std::thread([this] { work(); }).detach();
     } catch (const std::system_error& error) {
       fail({"other"}, "cannot start ", size + 1, " workers: ", error.what(),
            ": set LAB_CPU_WORKERS to fewer");
     }
-  }
-  ~Pool() {
-    job_ = nullptr;
-    begin_.arrive_and_wait();
-    for (std::thread& thread : threads_) thread.join();
   }
 
   /// Runs `job` on every worker and here, and waits for all.
@@ -70,7 +65,6 @@ class Pool {
     handle_faults_on_this_thread();
     for (;;) {
       begin_.arrive_and_wait();
-      if (!job_) return;
       (*job_)();
       end_.arrive_and_wait();
     }
@@ -78,7 +72,6 @@ class Pool {
 
   std::barrier<> begin_, end_;  // of a job
   const std::function<void()>* job_ = nullptr;
-  std::vector<std::thread> threads_;
 };
 
 /// All blocks side by side, on one worker: each runs until it waits for the others.
@@ -115,7 +108,7 @@ void run_kernel(const Kernel& kernel) {
     if (settings().workers == 1 || kernel.blocks() == 1) {
       run_blocks(kernel, order, next);
     } else {
-      static Pool pool(settings().workers - 1);
+      static Pool& pool = *new Pool(settings().workers - 1);
       pool.run([&] { run_blocks(kernel, order, next); });
     }
   }
