@@ -382,9 +382,9 @@ cudaError_t fill(void* to, int value, std::size_t bytes, cudaStream_t stream, bo
     note("copies", "memset", bytes);
     written(to, bytes);
   };
-  const cudaError_t result = enqueue(stream, where, std::move(run), std::move(uses), "fill");
-  const bool only_of_device = find_allocation(to)->space == Space::device;
-  return result != cudaSuccess || !wait || only_of_device ? result : cudaStreamSynchronize(stream);
+  if (auto e = enqueue(stream, where, std::move(run), std::move(uses), "fill")) return e;
+  if (wait && find_allocation(to)->space != Space::device) wait_for_stream(stream);
+  return cudaSuccess;
 }
 
 cudaError_t check_managed(const void* pointer, std::size_t bytes) {

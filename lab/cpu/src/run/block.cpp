@@ -155,10 +155,7 @@ void Block::hand_over(int thread) {
   from->switch_to(*fibre_);
 }
 
-void Block::fibre_main() {
-  Block* block = current_block;  // a fibre stays with its block
-  for (;;) block->run_threads();
-}
+void Block::fibre_main() { current_block->run_threads(); }  // a fibre stays with its block
 
 void Block::run_threads() {
   for (;;) {
@@ -170,11 +167,10 @@ void Block::run_threads() {
     const int next = next_thread();
     if (next != kNobody && !suspended_on_[next]) {
       become(next);
-      continue;
+    } else {
+      idle_.push_back(fibre_);
+      hand_over(next);  // until this fibre is taken for a new thread
     }
-    idle_.push_back(fibre_);
-    hand_over(next);
-    return;  // this fibre was taken for a new thread
   }
 }
 

@@ -129,7 +129,7 @@ class Block {
   };
 
   static void fibre_main();
-  void run_threads();
+  [[noreturn]] void run_threads();
   void become(int thread);
   void hand_over(int thread);
   void wait_at(unsigned Warp::*at, Where where);
