@@ -103,23 +103,6 @@ void end_started(nvtxRangeId_t id) {
   state().started.erase(found);
 }
 
-/// Puts our functions into one of NVTX's tables, by number; each is a lambda without captures.
-class FunctionTable {
- public:
-  FunctionTable(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module) {
-    if (!callbacks->GetModuleFunctionTable(module, &table_, &size_)) size_ = 0;
-  }
-  template <class Function>
-  void set(unsigned number, Function function) {
-    if (number < size_) *table_[number] = reinterpret_cast<NvtxFunctionPointer>(+function);
-  }
-  explicit operator bool() const { return size_ > 0; }
-
- private:
-  NvtxFunctionTable table_ = nullptr;
-  unsigned size_ = 0;
-};
-
 }  // namespace
 
 Rows nvtx_rows() {
@@ -140,27 +123,34 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
   const auto* callbacks =
       static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
   if (!callbacks || callbacks->struct_size < sizeof *callbacks) return 0;
-  FunctionTable core(callbacks, NVTX_CB_MODULE_CORE), core2(callbacks, NVTX_CB_MODULE_CORE2);
-  if (!core) return 0;
+  // Puts a function of ours, a lambda without captures, into one of NVTX's tables.
+  const auto set = [callbacks](NvtxCallbackModule module, unsigned number, auto function) {
+    NvtxFunctionTable table = nullptr;
+    unsigned size = 0;
+    if (!callbacks->GetModuleFunctionTable(module, &table, &size) || number >= size) return;
+    *table[number] = reinterpret_cast<NvtxFunctionPointer>(+function);
+  };
+  constexpr auto kCore = NVTX_CB_MODULE_CORE, kDomains = NVTX_CB_MODULE_CORE2;
   using Domain = nvtxDomainHandle_t;
   using Event = const nvtxEventAttributes_t*;
-  core.set(NVTX_CBID_CORE_RangePushA,
-           [](const char* name) { return push(nullptr, message(name)); });
-  core.set(NVTX_CBID_CORE_RangePushEx, [](Event event) { return push(nullptr, message(event)); });
-  core.set(NVTX_CBID_CORE_RangePop, [] { return pop(nullptr); });
-  core.set(NVTX_CBID_CORE_RangeStartA,
-           [](const char* name) { return start(nullptr, message(name)); });
-  core.set(NVTX_CBID_CORE_RangeStartEx, [](Event event) { return start(nullptr, message(event)); });
-  core.set(NVTX_CBID_CORE_RangeEnd, [](nvtxRangeId_t id) { end_started(id); });
-  core2.set(NVTX_CBID_CORE2_DomainCreateA, make_handle<Domain>);
-  core2.set(NVTX_CBID_CORE2_DomainRegisterStringA,
-            [](Domain, const char* text) { return make_handle<nvtxStringHandle_t>(text); });
-  core2.set(NVTX_CBID_CORE2_DomainRangePushEx,
-            [](Domain domain, Event event) { return push(domain, message(event)); });
-  core2.set(NVTX_CBID_CORE2_DomainRangePop, [](Domain domain) { return pop(domain); });
-  core2.set(NVTX_CBID_CORE2_DomainRangeStartEx,
-            [](Domain domain, Event event) { return start(domain, message(event)); });
-  core2.set(NVTX_CBID_CORE2_DomainRangeEnd, [](Domain, nvtxRangeId_t id) { end_started(id); });
+  set(kCore, NVTX_CBID_CORE_RangePushA,
+      [](const char* name) { return push(nullptr, message(name)); });
+  set(kCore, NVTX_CBID_CORE_RangePushEx, [](Event event) { return push(nullptr, message(event)); });
+  set(kCore, NVTX_CBID_CORE_RangePop, [] { return pop(nullptr); });
+  set(kCore, NVTX_CBID_CORE_RangeStartA,
+      [](const char* name) { return start(nullptr, message(name)); });
+  set(kCore, NVTX_CBID_CORE_RangeStartEx,
+      [](Event event) { return start(nullptr, message(event)); });
+  set(kCore, NVTX_CBID_CORE_RangeEnd, [](nvtxRangeId_t id) { end_started(id); });
+  set(kDomains, NVTX_CBID_CORE2_DomainCreateA, make_handle<Domain>);
+  set(kDomains, NVTX_CBID_CORE2_DomainRegisterStringA,
+      [](Domain, const char* text) { return make_handle<nvtxStringHandle_t>(text); });
+  set(kDomains, NVTX_CBID_CORE2_DomainRangePushEx,
+      [](Domain domain, Event event) { return push(domain, message(event)); });
+  set(kDomains, NVTX_CBID_CORE2_DomainRangePop, [](Domain domain) { return pop(domain); });
+  set(kDomains, NVTX_CBID_CORE2_DomainRangeStartEx,
+      [](Domain domain, Event event) { return start(domain, message(event)); });
+  set(kDomains, NVTX_CBID_CORE2_DomainRangeEnd, [](Domain, nvtxRangeId_t id) { end_started(id); });
   report_at_exit();
   return 1;
 }
