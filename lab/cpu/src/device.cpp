@@ -53,13 +53,7 @@ cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value) {
   return cudaSuccess;
 }
 
-cudaError_t resident_blocks(int* blocks, int block_size) {
-  if (block_size < 1 || block_size > kMaxThreads) {
-    return error(cudaErrorInvalidValue, "a block of ", block_size, " threads");
-  }
-  *blocks = std::min(16, kThreadsPerMultiprocessor / block_size);
-  return cudaSuccess;
-}
+int resident_blocks(int block_size) { return std::min(16, kThreadsPerMultiprocessor / block_size); }
 
 }  // namespace cuda_on_cpu
 

@@ -60,7 +60,7 @@ cudaError_t cudaDeviceReset(CUDA_ON_CPU_CALLER);
 
 namespace cuda_on_cpu {
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value);
-cudaError_t resident_blocks(int* blocks, int block_size);
+int resident_blocks(int block_size);
 }  // namespace cuda_on_cpu
 
 /// Allows more than 48 KiB of dynamic shared memory; here for every kernel, not only for this one.
@@ -73,5 +73,6 @@ cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute attribute, int value
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int block_size,
                                                           std::size_t /*shared_bytes*/) {
-  return cuda_on_cpu::resident_blocks(blocks, block_size);
+  *blocks = cuda_on_cpu::resident_blocks(block_size);
+  return cudaSuccess;
 }

@@ -329,9 +329,6 @@ void written(void* p, std::size_t bytes) {
 static cudaError_t queue_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                               cudaStream_t stream, bool waits, Where where) {
   if (bytes == 0) return cudaSuccess;
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
-    return error(cudaErrorInvalidMemcpyDirection, "direction ", static_cast<int>(kind));
-  }
   const bool any = kind == cudaMemcpyDefault;
   const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
   const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;

@@ -43,9 +43,8 @@ cudaError_t check(const LaunchConfig& config) {
                  " bytes of shared memory, but at most ", allowed_shared_bytes(), " are allowed",
                  config.shared_bytes <= kSharedBytesOptIn ? " without cudaFuncSetAttribute" : "");
   }
-  int resident = 0;
-  resident_blocks(&resident, static_cast<int>(threads));
-  const std::uint64_t most = std::uint64_t(resident) * settings().multiprocessors;
+  const std::uint64_t most =
+      resident_blocks(static_cast<int>(threads)) * settings().multiprocessors;
   if (config.cooperative && blocks > most) {
     return error(cudaErrorCooperativeLaunchTooLarge, blocks, " blocks, but only ", most,
                  " fit at once");

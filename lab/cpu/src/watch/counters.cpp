@@ -56,7 +56,6 @@ void Counters::kernel_begins(Where launched_at) {
 
 void Counters::request(const MemoryAccess* const* accesses, int count) {
   const MemoryAccess& first = *accesses[0];
-  if (first.of_library) return;
   Count& c = running_->places[{first.site, first.kind}];
   c.first = first;
   ++c.requests;
