@@ -115,7 +115,7 @@ void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
         "size, or is not an address");
   }
   if (const auto offset = shared_offset(block->shared_memory_begin(), address)) {
-    check_shared(*offset, 1, verb, [&] { return where; });
+    check_shared(*offset, 1, verb, {nullptr, where});
   }
   const Allocation* a = nearest_allocation(address);
   fail(report_access("out_of_bounds", where, verb, address), verb, " ", describe_address(address),

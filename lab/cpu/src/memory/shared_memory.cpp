@@ -107,21 +107,20 @@ std::string describe_shared(std::size_t offset) {
   return shape.name + index;
 }
 
-void check_shared(std::size_t offset, std::size_t bytes, const char* does,
-                  const std::function<Where()>& line) {
+void check_shared(std::size_t offset, std::size_t bytes, const char* does, const Site& site) {
   const Block& block = *Block::current();
   const std::size_t dynamic = dynamic_shared_memory - shared_memory;
   if (offset >= dynamic) {
     const std::size_t given = block.kernel().config.shared_bytes;
     if (offset + bytes <= dynamic + given) return;
-    Report report = block.report("dynamic_shared", line());
+    Report report = block.report("dynamic_shared", site.line());
     report.bytes = static_cast<long>(given);
     block.fail_in_thread(report, does, " byte ", std::max(offset - dynamic, given),
                          " of the dynamic shared memory, but the launch gives ", given,
                          " bytes of it, the value after its grid and its block");
   }
   if (offset >= kStaticBytes) {
-    block.fail_in_thread(block.report("shared_before", line()), does, " shared memory ",
+    block.fail_in_thread(block.report("shared_before", site.line()), does, " shared memory ",
                          dynamic - offset, " bytes before the launch's dynamic part");
   }
   std::size_t end = 0;
@@ -129,7 +128,7 @@ void check_shared(std::size_t offset, std::size_t bytes, const char* does,
     end = variables[k].place + variables[k].bytes;
   }
   if (offset + bytes <= end) return;
-  Report report = block.report("shared_end", line());
+  Report report = block.report("shared_end", site.line());
   report.access = does;
   block.fail_in_thread(report, does, " shared memory ", offset + bytes - end,
                        " bytes past the end of a variable");

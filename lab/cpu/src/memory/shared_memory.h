@@ -1,11 +1,10 @@
 #pragma once
 
-#include <cuda_on_cpu/where.h>
-
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
+
+#include "watch/access.h"
 
 namespace cuda_on_cpu {
 
@@ -24,9 +23,8 @@ std::optional<std::size_t> shared_offset(const char* shared, const void* address
 std::string describe_shared(std::size_t offset);
 
 /// Ends the program if an access of the block that runs leaves its variable, or the launch's own
-/// part. `does`: what it does there, "reads"; `line` finds where.
-void check_shared(std::size_t offset, std::size_t bytes, const char* does,
-                  const std::function<Where()>& line);
+/// part. `does`: what it does there, "reads".
+void check_shared(std::size_t offset, std::size_t bytes, const char* does, const Site& site);
 
 /// Bytes of all shared variables that kernels have used so far.
 std::size_t shared_variable_bytes();

@@ -35,7 +35,7 @@ void check_bounds(const Block& block, const MemoryAccess& access, std::size_t al
   const char* const does = verb(access.kind);
   if (access.shared) {
     return check_shared(access.address - block.shared_memory_begin(), access.bytes, does,
-                        [&] { return access.site.line(); });
+                        access.site);
   }
   const Allocation* a = find_allocation(access.address);
   if (!a || !a->holds(access.address, access.bytes)) {
