@@ -51,7 +51,7 @@ test_states() {
   check STEP=01
   expect '^01_nvtx: wrong: ' "make check"
   shown wrong "$row" wrong
-  [[ $(cut -f 1,2,5,6 "$verdicts") == 01_nvtx$'\t'wrong$'\t'cpu$'\t'update_with_another_factor ]] || fail "another verdict was left:" "$(<"$verdicts")"
+  [[ $(cut -f 1,2,5,6 "$verdicts") == 01_nvtx$'\t'wrong$'\t'cpu$'\t'wrong_update ]] || fail "another verdict was left:" "$(<"$verdicts")"
   echo '// think' >>"$lab/$exercise"
   shown "edited, not checked since" - "edited after a check"
 
