@@ -31,30 +31,6 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it
 
 void on_signal(int signal) { caught_signal = signal; }
 
-/// Whose ends close with it.
-class Pipe {
- public:
-  Pipe() {
-    if (pipe2(ends_, O_CLOEXEC) == 0) return;
-    throw std::runtime_error(std::string("no pipe to a child process: ") + std::strerror(errno));
-  }
-  ~Pipe() {
-    close(ends_[0]);
-    close_writing();
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  int reading() const { return ends_[0]; }
-  int writing() const { return ends_[1]; }
-  void close_writing() {
-    if (ends_[1] >= 0) close(ends_[1]);
-    ends_[1] = -1;
-  }
-
- private:
-  int ends_[2];
-};
-
 /// Appends what the pipe holds now; returns false at its end. Of what comes as fast as it is read,
 /// no more than a full pipe: the caller also looks at the time.
 bool drain(int pipe, std::string* output) {
@@ -222,7 +198,10 @@ ChildResult run_child(const std::vector<std::string>& command, const TimeLimit& 
   environment.push_back(nullptr);
 
   // The second pipe tells whether exec worked: it closes by itself where it did.
-  Pipe output, exec_error;
+  int output[2], exec_error[2];  // where they are read, and written
+  if (pipe2(output, O_CLOEXEC) != 0 || pipe2(exec_error, O_CLOEXEC) != 0) {
+    throw std::runtime_error(std::string("no pipe to a child process: ") + std::strerror(errno));
+  }
   // Processes whose parent ends become children of this one, and not of the system's first.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Clock::time_point start = Clock::now();
@@ -233,25 +212,27 @@ ChildResult run_child(const std::vector<std::string>& command, const TimeLimit& 
     throw std::runtime_error(std::string("no child process: ") + std::strerror(errno));
   }
   if (child == 0) {
-    become(argv.data(), environment.data(), parent, output.writing(), exec_error.writing());
+    become(argv.data(), environment.data(), parent, output[1], exec_error[1]);
   }
   setpgid(child, child);  // in both processes, so that it holds whichever comes first
   running.insert(child);
   starting.unlock();
-  output.close_writing();
-  exec_error.close_writing();
-  fcntl(output.reading(), F_SETFL, O_NONBLOCK);
+  close(output[1]);
+  close(exec_error[1]);
+  fcntl(output[0], F_SETFL, O_NONBLOCK);
 
   int error = 0;
-  result.started = TEMP_FAILURE_RETRY(read(exec_error.reading(), &error, sizeof error)) == 0;
+  result.started = TEMP_FAILURE_RETRY(read(exec_error[0], &error, sizeof error)) == 0;
+  close(exec_error[0]);
 
   int status = 0;
   rusage used{};
-  watch(child, output.reading(), time_limit, start, unwanted, &result);
+  watch(child, output[0], time_limit, start, unwanted, &result);
   kill(-child, SIGKILL);
   TEMP_FAILURE_RETRY(wait4(child, &status, 0, &used));
   end_left_behind(child);
-  drain(output.reading(), &result.output);
+  drain(output[0], &result.output);
+  close(output[0]);
   if (result.output.size() > kMaxOutput) {
     result.output.erase(0, result.output.size() - kMaxOutput);
   }
