@@ -105,7 +105,7 @@ fault long_line 1 'it ended with exit code 9: x{100,}$' 'printf "%0400d\n" 0 | t
 no_use='its record cannot be used: '
 fault says_success 1 'it ended with exit code 0 before Run wrote its record' 'echo Success!'
 fault record_removed 1 'it ended with exit code 0 before Run wrote its record' 'good; rm -r "$record"'
-fault record_is_a_file 1 "$no_use.*run.json: Not a directory" 'good; rm -r "$record"; touch "$record"'
+fault record_is_a_file 1 'it ended with exit code 0 before Run wrote its record' 'good; rm -r "$record"; touch "$record"'
 fault run_empty 1 "$no_use.*run.json: not the record of a run" 'good; : >"$record/run.json"'
 fault run_garbage 1 "$no_use.*run.json: not the record of a run" 'good; head -c 999 /dev/urandom >"$record/run.json"'
 fault run_huge 1 "$no_use.*run.json: not a record" 'good; truncate -s 1T "$record/run.json"'
@@ -134,7 +134,7 @@ fault field_endless 1 'field.f32' 'good; ln -sf /dev/zero "$record/field.f32"'
 fault field_a_pipe 1 'field.f32' 'good; rm "$record/field.f32"; mkfifo "$record/field.f32"'
 fault field_of_nans 1 'not numbers' 'good; head -c 1600 /dev/zero | tr "\0" "\377" >"$record/field.f32"'
 fault field_of_zeros 1 'the field is wrong' 'good; head -c 1600 /dev/zero >"$record/field.f32"'
-fault fills_the_disk 77 'File too large' 'ulimit -f 0; trap "" XFSZ; good'
+fault fills_the_disk 77 'ulimit -f' 'ulimit -f 0; trap "" XFSZ; good'
 
 # It cannot be started.
 printf 'no program\n' >"$temp/text"

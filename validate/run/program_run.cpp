@@ -39,10 +39,10 @@ std::string trouble_of_machine(const Case& run, const ChildResult& child, const 
   const double cpu_limit = limit_of(RLIMIT_CPU), memory_limit = limit_of(RLIMIT_AS);
   const std::string cpu =
       format("a program may use %.0f s of CPU time here (ulimit -t)", cpu_limit);
-  const std::string file_too_large =
-      "a file may have " + size_in_words(limit_of(RLIMIT_FSIZE)) + " here (ulimit -f)";
   if (child.signal == SIGXCPU) return cpu;
-  if (child.signal == SIGXFSZ) return file_too_large;
+  if (child.signal == SIGXFSZ || says(said, "File too large")) {
+    return "a file may have " + size_in_words(limit_of(RLIMIT_FSIZE)) + " here (ulimit -f)";
+  }
   if (child.signal == SIGKILL) {
     if (cpu_limit > 0 && child.cpu_seconds > cpu_limit - 1) return cpu;
     // A program that takes far more memory than its fields need is to blame for that itself.
@@ -67,9 +67,7 @@ std::string trouble_of_machine(const Case& run, const ChildResult& child, const 
     return "no space is left in " + folder.parent_path().string() +
            " (TMPDIR names another folder)";
   }
-  if (child.exit_code != lab::kExitCannotWrite) return "";
-  const bool limited = says(said, "File too large") && limit_of(RLIMIT_FSIZE) > 0;
-  return limited ? file_too_large : said;
+  return child.exit_code == lab::kExitCannotWrite ? said : "";
 }
 
 /// The words that start the run.
@@ -94,15 +92,6 @@ std::vector<std::string> command_of(const std::string& program, const Case& run,
   return command;
 }
 
-/// Whether a run that ended by itself wrote no record at all: neither run.json nor a file that is
-/// no folder.
-bool has_no_record(const std::string& dir) {
-  std::error_code ignored;
-  return !std::filesystem::exists(dir, ignored) ||
-         (std::filesystem::is_directory(dir, ignored) &&
-          !std::filesystem::exists(std::filesystem::symlink_status(dir + "/run.json", ignored)));
-}
-
 /// Why there is no record to compare, which is read into *record; "": there is one.
 std::string why_no_record(const std::string& program, const Case& run, const ChildResult& child,
                           const std::string& dir, Record* record) {
@@ -122,7 +111,8 @@ std::string why_no_record(const std::string& program, const Case& run, const Chi
   if (child.exit_code > lab::kExitNotConverged) {
     return ended + (said.empty() ? ", and said nothing" : ": " + said);
   }
-  if (has_no_record(dir)) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(dir + "/run.json", ignored)) {
     return ended + " before Run wrote its record: " +
            (child.exit_code == 0 || said.empty()
                 ? "does main get to its end, where it calls run.finish?"
