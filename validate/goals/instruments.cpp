@@ -149,20 +149,17 @@ std::vector<std::string> Bench::command(const std::string& program, int n, int i
   return words;
 }
 
-int Bench::default_n(const std::string& program) {
-  return static_cast<int>(remembered("n " + program, [&]() -> double {
-    // What the GPU runs may not be there yet.
-    const bool own = program == have.program && !have.on_cpu.empty();
-    const int n = validate::default_n(own ? have.on_cpu : program);
-    if (n == 0) throw NotMeasurable("its --help does not say the default n");
-    if (n < lab::kMinN || n > lab::kMaxN) {
-      throw Missed(
-          format("kDefaultN is %d, and a grid has %d to %d points per side", n, lab::kMinN,
-                 lab::kMaxN),
-          n > lab::kMaxN ? "kDefaultN is the number of points of one side: lower it." : "");
-    }
-    return n;
-  }));
+int Bench::default_n(const std::string& program) const {
+  // What the GPU runs may not be there yet.
+  const bool own = program == have.program && !have.on_cpu.empty();
+  const int n = validate::default_n(own ? have.on_cpu : program);
+  if (n == 0) throw NotMeasurable("its --help does not say the default n");
+  if (n < lab::kMinN || n > lab::kMaxN) {
+    throw Missed(format("kDefaultN is %d, and a grid has %d to %d points per side", n, lab::kMinN,
+                        lab::kMaxN),
+                 n > lab::kMaxN ? "kDefaultN is the number of points of one side: lower it." : "");
+  }
+  return n;
 }
 
 const Trace& Bench::traced(const std::vector<std::string>& asked, int n, int iterations) {
@@ -231,22 +228,20 @@ double Bench::milliseconds(const std::string& program, int n, int iterations, in
 }
 
 int Bench::ranks_with_gpus() {
-  return static_cast<int>(remembered("ranks with GPUs", [&]() -> double {
-    if (have.on_gpu) wait_for_build(have.compiled);
-    // One after the other, the most first: a job takes seconds to start, beside the validator's.
-    std::vector<int> numbers = have.ranks;
-    std::sort(numbers.rbegin(), numbers.rend());
-    for (const int ranks : numbers) {
-      if (!have.on_gpu || ranks < 2 || ranks > most_gpus()) continue;
-      // not --quiet: it has to say how rows travel
-      const std::string n = std::to_string(100 * ranks);
-      const ChildResult job = run_child(
-          {launcher(), std::to_string(ranks), have.program, "--n", n, "--iterations", "1"},
-          have.time_limit);
-      if (says(job.output, "halos: NCCL ")) return ranks;
-    }
-    throw NotMeasurable("needs two GPUs, and NCCL between them");
-  }));
+  if (ranks_with_gpus_ > 0) return ranks_with_gpus_;
+  if (have.on_gpu) wait_for_build(have.compiled);
+  // One after the other, the most first: a job takes seconds to start, beside the validator's.
+  std::vector<int> numbers = have.ranks;
+  std::sort(numbers.rbegin(), numbers.rend());
+  for (const int ranks : numbers) {
+    if (!have.on_gpu || ranks < 2 || ranks > most_gpus()) continue;
+    // not --quiet: it has to say how rows travel
+    const ChildResult job = run_child({launcher(), std::to_string(ranks), have.program, "--n",
+                                       std::to_string(100 * ranks), "--iterations", "1"},
+                                      have.time_limit);
+    if (says(job.output, "halos: NCCL ")) return ranks_with_gpus_ = ranks;
+  }
+  throw NotMeasurable("needs two GPUs, and NCCL between them");
 }
 
 const Machine& Bench::gpu() {

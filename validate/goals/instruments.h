@@ -80,7 +80,7 @@ class Bench {
   const Instruments have;
 
   /// Points a side where nobody says otherwise, as the program's --help tells. 0: it does not.
-  int default_n(const std::string& program);
+  int default_n(const std::string& program) const;
 
   /// A traced run. n = 0: the program's own. All members throw NotMeasurable where it cannot be.
   const Trace& trace(const std::string& program, int n, int iterations);
@@ -118,13 +118,6 @@ class Bench {
   const Trace& traced(const std::vector<std::string>& asked, int n, int iterations);
   const Trace& traced_job(const std::string& setting, const std::string& program, int ranks, int n,
                           int iterations, const std::vector<std::string>& more);
-  /// The number of that name; made by `measure` where it is not known yet.
-  template <typename Measure>
-  double remembered(const std::string& name, Measure measure) {
-    const auto known = numbers_.find(name);
-    if (known != numbers_.end()) return known->second;
-    return numbers_[name] = measure();
-  }
   const Machine& gpu();
   ChildResult run(const std::vector<std::string>& command) const;
   void wait_for(const std::string& program) const;
@@ -132,8 +125,8 @@ class Bench {
 
   TemporaryFolder folder_;
   std::map<std::vector<std::string>, Trace> traces_;
-  std::map<std::string, double> numbers_;
-  Machine machine_;  // once it has been asked for
+  Machine machine_;          // once it has been asked for
+  int ranks_with_gpus_ = 0;  // the same
 };
 
 }  // namespace validate
