@@ -75,10 +75,9 @@ void prepare_folder(const char* option, const std::string& dir) {
   if (dir.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(dir, error);
-  if (!error && !std::filesystem::is_directory(dir)) {
-    error = std::make_error_code(std::errc::not_a_directory);
+  if (!error && access((dir + "/").c_str(), W_OK | X_OK) != 0) {  // nor does a file do
+    error = {errno, std::generic_category()};
   }
-  if (!error && access(dir.c_str(), W_OK | X_OK) != 0) error = {errno, std::generic_category()};
   if (error) {
     fail(kExitCannotWrite, "%s %s: %s", option, dir.c_str(), error.message().c_str());
   }
