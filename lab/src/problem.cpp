@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 namespace lab {
 namespace {
@@ -52,8 +53,8 @@ void with_exact_solution(ProblemKind kind, int n, Use use) {
 
 }  // namespace
 
-void for_each_block(const FetchRows& fetch, int n,
-                    const std::function<void(int first, int count, const float* rows)>& use) {
+void for_each_row(const FetchRows& fetch, int n,
+                  const std::function<void(int j, const float* row)>& use) {
   // Some megabytes at a time: a short copy from a GPU takes nearly as long as a longer one. And so
   // few that the validator's larger grids take more than one: a copy that begins at row 0 each time
   // shows.
@@ -71,15 +72,8 @@ void for_each_block(const FetchRows& fetch, int n,
       fail(kExitBadUsage, "the function for run.finish writes more than %d rows of n = %d floats",
            count, n);
     }
-    use(first, count, rows.data());
+    for (int r = 0; r < count; ++r) use(first + r, &rows[static_cast<std::size_t>(r) * n]);
   }
-}
-
-void for_each_row(const FetchRows& fetch, int n,
-                  const std::function<void(int j, const float* row)>& use) {
-  for_each_block(fetch, n, [&](int first, int count, const float* rows) {
-    for (int r = 0; r < count; ++r) use(first + r, rows + static_cast<std::size_t>(r) * n);
-  });
 }
 
 FetchRows fetch_rows(const float* field, int n, std::size_t stride_i, std::size_t stride_j) {
@@ -122,23 +116,16 @@ double Problem::distance_to_exact(const FetchRows& fetch) const {
   with_exact_solution(kind(), n, [&](auto exact) {
     for_each_row(fetch, n, [&](int j, const float* row) {
       if (j == 0 || j == n - 1) return;
-      // Several sums side by side: an addition need not wait for the one before.
+      // Several sums take turns: an addition need not wait for the one before.
       constexpr int kSums = 8;
       double differences[kSums] = {}, sizes[kSums] = {};
-      auto add_point = [&](int i, int k) {
+      for (int i = 1; i < n - 1; ++i) {
         const double u = exact(i, j), d = row[i] - u;
-        differences[k] += d * d;
-        sizes[k] += u * u;
-      };
-      int i = 1;
-      for (; i + kSums < n; i += kSums) {
-        for (int k = 0; k < kSums; ++k) add_point(i + k, k);
+        differences[i % kSums] += d * d;
+        sizes[i % kSums] += u * u;
       }
-      for (; i < n - 1; ++i) add_point(i, 0);
-      for (int k = 0; k < kSums; ++k) {
-        difference += differences[k];
-        size += sizes[k];
-      }
+      difference = std::accumulate(differences, differences + kSums, difference);
+      size = std::accumulate(sizes, sizes + kSums, size);
     });
   });
   // n = 3 has one interior point, where x^2 - y^2 is 0.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 
 #include <unistd.h>
@@ -31,84 +32,30 @@ int record_calls = 0;
   return true;
 }();
 
-/// A file written aside under another name, then synced and renamed: whoever finds it under its own
-/// name finds it whole. Where writing fails, what was written is removed, and the program ends.
-class RecordFile {
- public:
-  RecordFile(const std::string& dir, const std::string& name)
-      : path_(dir + "/" + name),
-        aside_(path_ + ".partial"),
-        file_(std::fopen(aside_.c_str(), "wbe")) {
-    if (!file_) give_up();
-  }
-  RecordFile(const RecordFile&) = delete;
-  RecordFile& operator=(const RecordFile&) = delete;
-
-  void write(const void* data, std::size_t bytes) {
-    if (std::fwrite(data, 1, bytes, file_) != bytes) give_up();
-  }
-
-  void commit() {
-    if (std::fflush(file_) != 0) give_up();
-    if (fsync(fileno(file_)) != 0 && errno != EINVAL) give_up();  // EINVAL: cannot be synced
-    if (std::fclose(file_) != 0) give_up();
-    if (std::rename(aside_.c_str(), path_.c_str()) != 0) give_up();
-  }
-
- private:
-  [[noreturn]] void give_up() const {
-    const int error = errno;
-    unlink(aside_.c_str());
-    fail(kExitCannotWrite, "%s: %s", path_.c_str(), std::strerror(error));
-  }
-
-  std::string path_, aside_;
-  std::FILE* file_;
-};
-
-/// row_hash of kRows rows that stand one behind the other. Several at once: each step of a hash
-/// waits for the one before, and not for those of other rows.
-template <int kRows>
-void hash_rows(const float* rows, int n, std::uint64_t* hashes) {
-  // FNV-1a (Fowler, Noll, Vo) over 32-bit words, mixed once more at the end.
-  std::uint64_t hash[kRows];
-  for (std::uint64_t& each : hash) each = 0xcbf29ce484222325ull;
-  for (int i = 0; i < n; ++i) {
-    for (int r = 0; r < kRows; ++r) {
-      const float point = rows[static_cast<std::size_t>(r) * n + i];
-      const float value = std::fabs(point) < 1e-30f ? 0.0f : point;
-      std::uint32_t bits;
-      std::memcpy(&bits, &value, sizeof bits);
-      hash[r] = (hash[r] ^ bits) * 0x100000001b3ull;
-    }
-  }
-  for (int r = 0; r < kRows; ++r) {
-    const std::uint64_t mixed = (hash[r] ^ (hash[r] >> 30)) * 0xbf58476d1ce4e5b9ull;
-    hashes[r] = mixed ^ (mixed >> 31);
-  }
+/// Writes DIR/NAME: `write` puts the bytes there. A file that cannot be written whole is removed,
+/// and the program ends.
+void write_file(const std::string& dir, const std::string& name,
+                const std::function<void(std::FILE*)>& write) {
+  const std::string path = dir + "/" + name;
+  std::FILE* file = std::fopen(path.c_str(), "wbe");
+  if (file) write(file);
+  if (file && !std::ferror(file) && std::fclose(file) == 0) return;
+  const int error = errno;
+  unlink(path.c_str());
+  fail(kExitCannotWrite, "%s: %s", path.c_str(), std::strerror(error));
 }
 
 void write_field(const std::string& dir, int n, const FetchRows& fetch) {
-  RecordFile values(dir, "field.f32");
-  for_each_row(fetch, n, [&](int, const float* row) { values.write(row, sizeof(float) * n); });
-  values.commit();
+  write_file(dir, "field.f32", [&](std::FILE* file) {
+    for_each_row(fetch, n,
+                 [&](int, const float* row) { std::fwrite(row, sizeof(float), n, file); });
+  });
 }
 
 void write_row_hashes(const std::string& dir, int n, const FetchRows& fetch) {
-  std::string csv = "row,hash\n";
-  for_each_block(fetch, n, [&](int first, int count, const float* rows) {
-    constexpr int kRows = 4;
-    std::vector<std::uint64_t> hash(count);
-    int r = 0;
-    for (; r + kRows <= count; r += kRows) {
-      hash_rows<kRows>(rows + static_cast<std::size_t>(r) * n, n, &hash[r]);
-    }
-    for (; r < count; ++r) hash_rows<1>(rows + static_cast<std::size_t>(r) * n, n, &hash[r]);
-    for (r = 0; r < count; ++r) {
-      csv += format("%d,%016llx\n", first + r, static_cast<unsigned long long>(hash[r]));
-    }
-  });
-  write_whole(dir, "rows.csv", csv);
+  std::vector<std::uint64_t> hashes;
+  for_each_row(fetch, n, [&](int, const float* row) { hashes.push_back(row_hash(row, n)); });
+  write_whole(dir, "rows.csv", rows_csv(hashes));
 }
 
 std::string json_string(const std::string& text) {
@@ -179,9 +126,7 @@ TimingSummary summarize(const Checks& checks) {
 std::size_t available_host_memory() { return cuda_on_cpu::available_memory(); }
 
 void write_whole(const std::string& dir, const std::string& name, const std::string& text) {
-  RecordFile file(dir, name);
-  file.write(text.data(), text.size());
-  file.commit();
+  write_file(dir, name, [&](std::FILE* file) { std::fwrite(text.data(), 1, text.size(), file); });
 }
 
 void set_device(const std::string& name, bool timed) {
@@ -217,9 +162,27 @@ void require_host_memory(int n, std::size_t bytes_per_point) {
 }
 
 std::uint64_t row_hash(const float* row, int n) {
-  std::uint64_t hash;
-  hash_rows<1>(row, n, &hash);
-  return hash;
+  // FNV-1a (Fowler, Noll, Vo) over 32-bit words. Several hashes take turns: a step of one waits for
+  // the one before, and not for those of the others.
+  constexpr std::uint64_t kPrime = 0x100000001b3ull;
+  constexpr int kHashes = 4;
+  std::uint64_t hash[kHashes] = {1, 2, 3, 4}, all = 0xcbf29ce484222325ull;
+  for (int i = 0; i < n; ++i) {
+    const float value = std::fabs(row[i]) < 1e-30f ? 0.0f : row[i];
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    hash[i % kHashes] = (hash[i % kHashes] ^ bits) * kPrime;
+  }
+  for (const std::uint64_t each : hash) all = (all ^ each ^ (each >> 30)) * kPrime;
+  return all ^ (all >> 31);
+}
+
+std::string rows_csv(const std::vector<std::uint64_t>& hashes) {
+  std::string csv = "row,hash\n";
+  for (std::size_t j = 0; j < hashes.size(); ++j) {
+    csv += format("%zu,%016llx\n", j, static_cast<unsigned long long>(hashes[j]));
+  }
+  return csv;
 }
 
 Run::Run(const Options& options, const Problem& problem) : options_(options), problem_(problem) {

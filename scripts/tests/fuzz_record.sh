@@ -25,13 +25,11 @@ clang++ "${flags[@]}" "$source_dir/validate/tests/unit/fuzz_record.cpp" "$source
 mkdir "$temp/seeds"
 for kind in full rows; do
   "$program" --n 3 --iterations 4 --problem probe --quiet --record "$temp/record" --record-field $kind
-  touch "$temp/record/rows.csv" "$temp/record/field.f32"
+  touch "$temp/record/field.f32"
   {
     cat "$temp/record/run.json"
     printf '\0'
     cat "$temp/record/residuals.csv"
-    printf '\0'
-    cat "$temp/record/rows.csv"
     printf '\0'
     cat "$temp/record/field.f32"
   } >"$temp/seeds/$kind"

@@ -1,7 +1,6 @@
 #include "run/record.h"
 
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -139,28 +138,6 @@ bool read_field(const std::string& dir, int n, std::vector<float>* field, std::s
   }
   field->resize(points);
   return read_bytes(path, bytes, field->data(), error);
-}
-
-bool read_row_hashes(const std::string& dir, int n, std::vector<std::uint64_t>* hashes,
-                     std::string* error) {
-  const std::string path = dir + "/rows.csv";
-  std::string text;
-  if (!read_file(path, 16 + 32 * static_cast<std::size_t>(n), &text, error)) return false;
-  std::istringstream lines(text);
-  std::string line;
-  std::getline(lines, line);
-  hashes->clear();
-  bool good = true;
-  while (good && std::getline(lines, line)) {
-    int j = -1;
-    unsigned long long hash = 0;
-    char rest = 0;
-    good = std::sscanf(line.c_str(), "%d,%16llx%c", &j, &hash, &rest) == 2 &&
-           j == static_cast<int>(hashes->size());
-    hashes->push_back(hash);
-  }
-  return (good && static_cast<int>(hashes->size()) == n) ||
-         refuse(error, path, format("does not hold the hashes of %d rows", n));
 }
 
 }  // namespace validate

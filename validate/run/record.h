@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,9 +28,5 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record, 
 /// Reads DIR/field.f32: n x n floats, row j outer. Returns false, with `error`, where it is not
 /// that.
 bool read_field(const std::string& dir, int n, std::vector<float>* field, std::string* error);
-
-/// Reads DIR/rows.csv: the n row hashes. Returns false, with `error`, where it is not that.
-bool read_row_hashes(const std::string& dir, int n, std::vector<std::uint64_t>* hashes,
-                     std::string* error);
 
 }  // namespace validate

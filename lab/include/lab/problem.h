@@ -83,12 +83,7 @@ using FetchRows = std::function<void(float* to, int j, int rows)>;
 /// Of a field in host memory, whose point (i, j) stands at i * stride_i + j * stride_j.
 FetchRows fetch_rows(const float* field, int n, std::size_t stride_i, std::size_t stride_j);
 
-/// Calls use(first, count, rows) for all rows of a field in order: `count` of them at a time, from
-/// row `first` on, one after the other.
-void for_each_block(const FetchRows& fetch, int n,
-                    const std::function<void(int first, int count, const float* rows)>& use);
-
-/// The same row by row: calls use(j, row) for each, with its n values.
+/// Calls use(j, row) for all rows of a field in order, each with its n values.
 void for_each_row(const FetchRows& fetch, int n,
                   const std::function<void(int j, const float* row)>& use);
 

@@ -19,7 +19,7 @@ void set_device(const std::string& name, bool timed = true);
 /// The time now, in UTC, as strftime's `pattern` has it.
 std::string utc_time(const char* pattern);
 
-/// Writes DIR/NAME aside, syncs it and renames it; exit code 4 if it cannot be written.
+/// Writes DIR/NAME; exit code 4 if it cannot be written.
 void write_whole(const std::string& dir, const std::string& name, const std::string& text);
 
 /// A line that the run prints under its first one.
@@ -38,6 +38,9 @@ int largest_n(std::size_t bytes, std::size_t bytes_per_point);
 /// Hash of one row of a field, 64 bits. Values below 1e-30 in magnitude count as zero, as they do
 /// wherever the lab compares fields (they are the underflow of a front that has not arrived yet).
 std::uint64_t row_hash(const float* row, int n);
+
+/// What rows.csv says of a field: the hash of each row.
+std::string rows_csv(const std::vector<std::uint64_t>& hashes);
 
 /// The story of one run: it times the iterations, prints them for people, and writes the record.
 class Run {

@@ -32,12 +32,12 @@ void require(bool holds) {
 
 }  // namespace
 
-// The input: run.json, residuals.csv, rows.csv and field.f32, with a zero byte between two.
+// The input: run.json, residuals.csv and field.f32, with a zero byte between two.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::string dir = folder();
   const char* begin = reinterpret_cast<const char*>(data);
   const char* end = begin + size;
-  for (const char* name : {"/run.json", "/residuals.csv", "/rows.csv"}) {
+  for (const char* name : {"/run.json", "/residuals.csv"}) {
     const char* stop = begin;
     while (stop < end && *stop != '\0') ++stop;
     write(dir + name, begin, stop - begin);
@@ -54,13 +54,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(residual.iteration > before && residual.iteration <= record.iterations);
       before = residual.iteration;
     }
-  } else {
-    require(!error.empty());
-  }
-  std::vector<std::uint64_t> hashes;
-  error.clear();
-  if (validate::read_row_hashes(dir, kN, &hashes, &error)) {
-    require(hashes.size() == kN);
   } else {
     require(!error.empty());
   }
