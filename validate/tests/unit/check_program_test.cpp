@@ -872,21 +872,6 @@ TEST_F(TemporaryFolderTest, is_gone_after_a_check_right_or_wrong) {
   EXPECT_TRUE(test::names_in(temporary("tmp")).empty());
 }
 
-TEST_F(TemporaryFolderTest, one_that_was_left_behind_is_removed_and_one_in_use_is_not) {
-  const validate::TemporaryFolder in_use;
-  const std::string left = temporary("tmp/jacobi-validate-abcdef"), other = temporary("tmp/other");
-  std::filesystem::create_directories(left + "/record");
-  std::filesystem::create_directory(other);
-  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
-  for (const std::string& path : {left, other, in_use.path()}) {
-    std::filesystem::last_write_time(path, old);
-  }
-  const validate::TemporaryFolder next;
-  EXPECT_FALSE(std::filesystem::exists(left));
-  EXPECT_TRUE(std::filesystem::exists(other));
-  EXPECT_TRUE(std::filesystem::exists(in_use.path()));
-}
-
 TEST_F(TemporaryFolderTest, that_cannot_be_made_is_an_error_that_says_what_to_do) {
   setenv("TMPDIR", "/nowhere", 1);
   try {
