@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,14 +16,11 @@
 #include <lab/options.h>
 
 #include "programs/command_line.h"
+#include "run/steps.h"
 #include "run/text.h"
 #include "source/source_code.h"
 
 namespace {
-
-using validate::code_at;
-using validate::code_of;
-using validate::Function;
 
 constexpr const char* kHelp =
     "swap_functions [options] MINE: of a learner's program MINE makes variants, each with\n"
@@ -58,10 +54,16 @@ struct Variant {
   const char* kind;         ///< alike, lines, own or constant
 };
 
+/// A function, a constant or a type.
+struct Part {
+  std::string name;
+  Lines lines;
+};
+
 struct Source {
   std::string text;
   std::vector<std::string> lines;
-  std::vector<Function> functions;
+  std::vector<Part> functions;
 };
 
 Source read_source(const std::string& file) {
@@ -69,16 +71,17 @@ Source read_source(const std::string& file) {
   if (!validate::read_text(file, &source.text)) {
     lab::fail(lab::kExitBadUsage, "%s: cannot be read", file.c_str());
   }
-  std::istringstream lines(source.text);
-  for (std::string line; std::getline(lines, line);) source.lines.push_back(line);
-  source.functions = validate::functions_in(source.text);
+  source.lines = validate::split(source.text, '\n');
+  for (const validate::Function& function : validate::functions_in(source.text)) {
+    source.functions.push_back({function.name, {function.first_line, function.last_line}});
+  }
   return source;
 }
 
-/// Of the same name; nullptr: there is none, or there are several.
-const Function* named(const Source& source, const std::string& name) {
-  const Function* found = nullptr;
-  for (const Function& function : source.functions) {
+/// The function of that name; nullptr: there is none, or there are several.
+const Part* named(const Source& source, const std::string& name) {
+  const Part* found = nullptr;
+  for (const Part& function : source.functions) {
     if (function.name != name) continue;
     if (found) return nullptr;
     found = &function;
@@ -86,16 +89,16 @@ const Function* named(const Source& source, const std::string& name) {
   return found;
 }
 
-std::string text_of(const Source& source, const Function& function) {
+std::string text_of(const Source& source, const Part& part) {
   std::string text;
-  for (int line = function.first_line; line <= function.last_line; ++line) {
+  for (int line = part.lines.first; line <= part.lines.last; ++line) {
     text += source.lines[line - 1] + '\n';
   }
   return text;
 }
 
 /// What stands before its {, without white space, the names of its parameters, and __restrict__.
-std::string head_of(const Source& source, const Function& function) {
+std::string head_of(const Source& source, const Part& function) {
   std::string head = text_of(source, function);
   head.erase(head.find('{'));
   for (std::size_t k = head.size(); k-- > 0;) {
@@ -112,26 +115,19 @@ std::string head_of(const Source& source, const Function& function) {
   return head;
 }
 
-Lines lines_of(const Function& function) { return {function.first_line, function.last_line}; }
-
 std::string lines_in_words(Lines lines) {
   if (lines.last < lines.first) return validate::format("after line %d", lines.last);
   if (lines.last == lines.first) return validate::format("line %d", lines.first);
   return validate::format("lines %d to %d", lines.first, lines.last);
 }
 
-std::string code_of(const Source& source, Lines lines) {
-  return validate::code_between(source.text, lines.first, lines.last);
+std::string code_of(const Source& source, const Part& part) {
+  return validate::code_between(source.text, part.lines.first, part.lines.last);
 }
 
-/// A constant or a type.
-struct Declaration {
-  std::string name;
-  Lines lines;
-};
-
-std::vector<Declaration> declarations_in(const Source& source) {
-  std::vector<Declaration> found;
+/// Its constants and types.
+std::vector<Part> declarations_in(const Source& source) {
+  std::vector<Part> found;
   for (int first = 1; first <= static_cast<int>(source.lines.size()); ++first) {
     const std::string& line = source.lines[first - 1];
     const bool type = line.rfind("struct ", 0) == 0;
@@ -153,15 +149,15 @@ std::vector<Declaration> declarations_in(const Source& source) {
 /// What the learner has not: the solution's constants and types, and of its functions those that
 /// are `taken`.
 std::vector<Lines> missing(const Source& mine, const Source& theirs,
-                           const std::vector<std::string>& taken) {
+                           const std::set<std::string>& taken) {
   const std::set<std::string> known = validate::names_in(mine.text);
   std::vector<Lines> found;
-  for (const Declaration& declared : declarations_in(theirs)) {
+  for (const Part& declared : declarations_in(theirs)) {
     if (known.count(declared.name) == 0) found.push_back(declared.lines);
   }
-  for (const Function& function : theirs.functions) {
-    if (std::count(taken.begin(), taken.end(), function.name) > 0 && !named(mine, function.name)) {
-      found.push_back(lines_of(function));
+  for (const Part& function : theirs.functions) {
+    if (taken.count(function.name) > 0 && !named(mine, function.name)) {
+      found.push_back(function.lines);
     }
   }
   std::sort(found.begin(), found.end(), [](Lines a, Lines b) { return a.first < b.first; });
@@ -172,21 +168,21 @@ std::vector<Lines> missing(const Source& mine, const Source& theirs,
 /// the learner has not, and if its parameters are others there, those that call it. false: they do
 /// not fit together.
 bool take(const Source& mine, const Source& theirs, const std::string& name,
-          std::vector<std::string>* taken) {
-  if (std::count(taken->begin(), taken->end(), name) > 0) return true;
-  const Function* own = named(mine, name);
-  const Function* other = named(theirs, name);
+          std::set<std::string>* taken) {
+  if (taken->count(name) > 0) return true;
+  const Part* own = named(mine, name);
+  const Part* other = named(theirs, name);
   if (!other) return false;
-  taken->push_back(name);
+  taken->insert(name);
   const std::set<std::string> called = validate::names_in(text_of(theirs, *other));
-  for (const Function& callee : theirs.functions) {
+  for (const Part& callee : theirs.functions) {
     if (callee.name == name || called.count(callee.name) == 0) continue;
-    const Function* its_own = named(mine, callee.name);
+    const Part* its_own = named(mine, callee.name);
     const bool fits = its_own && head_of(mine, *its_own) == head_of(theirs, callee);
     if (!fits && !take(mine, theirs, callee.name, taken)) return false;
   }
   if (!own || head_of(mine, *own) == head_of(theirs, *other)) return true;
-  for (const Function& caller : mine.functions) {
+  for (const Part& caller : mine.functions) {
     if (caller.name == name || validate::names_in(text_of(mine, caller)).count(name) == 0) continue;
     if (!take(mine, theirs, caller.name, taken)) return false;
   }
@@ -216,10 +212,10 @@ std::vector<int> pairs_of(const std::vector<std::string>& a, const std::vector<s
 }
 
 /// A function's lines without comments and white space.
-std::vector<std::string> lines_of_code(const Source& source, const Function& function) {
+std::vector<std::string> lines_of_code(const Source& source, const Part& function) {
   std::vector<std::string> lines;
-  for (int line = function.first_line; line <= function.last_line; ++line) {
-    lines.push_back(code_at(source.text, line));
+  for (int line = function.lines.first; line <= function.lines.last; ++line) {
+    lines.push_back(validate::code_at(source.text, line));
   }
   return lines;
 }
@@ -238,21 +234,21 @@ bool alike(const std::vector<std::string>& a, const std::vector<std::string>& b)
 
 /// One for each group of lines that differ within the function, as diff would show them; none if
 /// there are many.
-std::vector<Variant> of_lines(const Source& mine, const Function& function, const Source& theirs,
-                              const Function& other) {
+std::vector<Variant> of_lines(const Source& mine, const Part& function, const Source& theirs,
+                              const Part& other) {
   std::vector<int> pairs = pairs_of(lines_of_code(mine, function), lines_of_code(theirs, other));
-  pairs.push_back(other.last_line + 1 - other.first_line);
+  pairs.push_back(other.lines.last + 1 - other.lines.first);
   std::vector<Variant> variants;
   int x_begin = 0, y_begin = 0;
   for (int x = 0; x < static_cast<int>(pairs.size()); ++x) {
     if (pairs[x] < 0) continue;
     if (x > x_begin || pairs[x] > y_begin) {
-      const Lines swapped{function.first_line + x_begin, function.first_line + x - 1};
+      const Lines swapped{function.lines.first + x_begin, function.lines.first + x - 1};
       if (x - x_begin > kFewLines) return {};
       variants.push_back(
           {validate::format("lines_%d", swapped.first),
            lines_in_words(swapped),
-           {{swapped, {other.first_line + y_begin, other.first_line + pairs[x] - 1}}},
+           {{swapped, {other.lines.first + y_begin, other.lines.first + pairs[x] - 1}}},
            "lines"});
     }
     x_begin = x + 1;
@@ -264,18 +260,18 @@ std::vector<Variant> of_lines(const Source& mine, const Function& function, cons
 
 /// The learner's functions that the solution has not, and that functions in `taken` call.
 std::vector<std::string> only_called(const Source& mine, const Source& theirs,
-                                     std::vector<std::string> taken) {
-  std::vector<std::string> called;
-  for (std::size_t k = 0; k < taken.size(); ++k) {
-    const Function* caller = named(mine, taken[k]);
+                                     std::set<std::string> taken) {
+  std::vector<std::string> called, callers(taken.begin(), taken.end());
+  for (std::size_t k = 0; k < callers.size(); ++k) {
+    const Part* caller = named(mine, callers[k]);
     if (!caller) continue;
     const std::set<std::string> names = validate::names_in(text_of(mine, *caller));
-    for (const Function& function : mine.functions) {
-      if (function.name.empty() || names.count(function.name) == 0 ||
-          named(theirs, function.name) || std::count(taken.begin(), taken.end(), function.name)) {
+    for (const Part& function : mine.functions) {
+      if (names.count(function.name) == 0 || named(theirs, function.name) ||
+          !taken.insert(function.name).second) {
         continue;
       }
-      taken.push_back(function.name);
+      callers.push_back(function.name);
       called.push_back(function.name);
     }
   }
@@ -285,10 +281,9 @@ std::vector<std::string> only_called(const Source& mine, const Source& theirs,
 /// The learner's functions that are others in the solution.
 std::vector<std::string> names_of_others(const Source& mine, const Source& theirs) {
   std::vector<std::string> names;
-  for (const Function& function : mine.functions) {
-    const Function* other = named(theirs, function.name);
-    if (other && named(mine, function.name) &&
-        code_of(function, mine.text) != code_of(*other, theirs.text)) {
+  for (const Part& function : mine.functions) {
+    const Part* other = named(theirs, function.name);
+    if (other && named(mine, function.name) && code_of(mine, function) != code_of(theirs, *other)) {
       names.push_back(function.name);
     }
   }
@@ -302,35 +297,33 @@ std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
   std::set<std::set<std::string>> known;
   const std::vector<std::string> names = names_of_others(mine, theirs);
   for (const std::string& name : names) {
-    std::vector<std::string> taken;
-    const auto is_taken = [&](const std::string& other) {
-      return std::count(taken.begin(), taken.end(), other) > 0;
-    };
+    std::set<std::string> taken;
     const bool fits = take(mine, theirs, name, &taken);
-    const auto count = std::count_if(names.begin(), names.end(), is_taken);
+    const auto count = std::count_if(names.begin(), names.end(),
+                                     [&](const std::string& other) { return taken.count(other); });
     if (!fits || count > kFewFunctions || (count > 1 && count == static_cast<int>(names.size())) ||
-        !known.insert({taken.begin(), taken.end()}).second) {
+        !known.insert(taken).second) {
       continue;
     }
     Variant variant{"with_" + name, "", {}, "own"};
     std::vector<std::string> concerned;
     const std::vector<Lines> added = missing(mine, theirs, taken);
     auto next = added.begin();
-    for (const Function& swapped : mine.functions) {
-      if (!is_taken(swapped.name)) continue;
-      const Lines its_own = lines_of(*named(theirs, swapped.name));
+    for (const Part& swapped : mine.functions) {
+      if (taken.count(swapped.name) == 0) continue;
+      const Lines its_own = named(theirs, swapped.name)->lines;
       for (; next != added.end() && next->first < its_own.first; ++next) {
-        variant.swaps.push_back({{swapped.first_line, swapped.first_line - 1}, *next});
+        variant.swaps.push_back({{swapped.lines.first, swapped.lines.first - 1}, *next});
       }
-      variant.swaps.push_back({lines_of(swapped), its_own});
+      variant.swaps.push_back({swapped.lines, its_own});
       concerned.push_back(swapped.name);
     }
     for (const std::string& called : only_called(mine, theirs, taken)) concerned.push_back(called);
     if (concerned.size() > kFewNames) continue;
     variant.words = validate::join(concerned, "or");
     if (taken.size() == 1 && concerned.size() == 1) {
-      const Function &own = *named(mine, name), &other = *named(theirs, name);
-      variant.words += " (" + lines_in_words(lines_of(own)) + ")";
+      const Part &own = *named(mine, name), &other = *named(theirs, name);
+      variant.words += " (" + lines_in_words(own.lines) + ")";
       if (names.size() == 1 || alike(lines_of_code(mine, own), lines_of_code(theirs, other))) {
         variant.kind = "alike";
         for (Variant& lines : of_lines(mine, own, theirs, other)) {
@@ -348,10 +341,9 @@ std::vector<Variant> of_functions(const Source& mine, const Source& theirs) {
 std::vector<Variant> of_declarations(const Source& mine, const Source& theirs) {
   const bool alone = names_of_others(mine, theirs).empty();
   std::vector<Variant> variants;
-  for (const Declaration& own : declarations_in(mine)) {
-    for (const Declaration& other : declarations_in(theirs)) {
-      if (own.name != other.name || code_of(mine, own.lines) == code_of(theirs, other.lines))
-        continue;
+  for (const Part& own : declarations_in(mine)) {
+    for (const Part& other : declarations_in(theirs)) {
+      if (own.name != other.name || code_of(mine, own) == code_of(theirs, other)) continue;
       variants.push_back({"with_" + own.name,
                           own.name + " (" + lines_in_words(own.lines) + ")",
                           {{own.lines, other.lines}},
@@ -393,7 +385,7 @@ int main(int argc, char** argv) {
   line.read(argc, argv, &file);
   const Source mine = read_source(file);
   if (names) {
-    for (const Function& function : mine.functions) std::printf("%s\n", function.name.c_str());
+    for (const Part& function : mine.functions) std::printf("%s\n", function.name.c_str());
     return 0;
   }
   const Source theirs = read_source(solution);
