@@ -114,17 +114,6 @@ run "$goals" --name 01_nvtx "$temp/made"
 expect 'a range of nvtxRangeStart ends with nvtxRangeEnd' "a range that was started"
 expect_no 'inside a loop|after a .return. is never' "a range that was started"
 
-# A range without a name.
-made "printf 'nvtx\t\t7\t$zeros\nnvtx\tjacobi_sweep\t7\t$zeros\n' >>\"\$LAB_TRACE_TSV\""
-run "$goals" --name 01_nvtx "$temp/made"
-expect '^    in 7 iterations: jacobi_sweep, 7 times each; a range has no name$' "a range without a name"
-expect 'messageType = NVTX_MESSAGE_TYPE_ASCII' "a range without a name"
-
-# A range that a domain's push opened, and a pop of all.
-made "printf 'pops\tnvtxRangePop\t2\t$zeros\nopen\tjacobi:initialize_field\t2\t$zeros\n' >>\"\$LAB_TRACE_TSV\""
-run "$goals" --name 01_nvtx "$temp/made"
-expect '^    A range that was pushed in a domain is popped in the same one, by nvtxDomainRangePop\.$' "a domain's range"
-
 # A default that no grid has.
 made "echo '  --n N  points per side (default -8192)'"
 run "$goals" --name 07_beyond_l2 "$temp/made"

@@ -112,10 +112,9 @@ Measured ranges_in_loop(Bench* bench) {
   const Trace& trace = bench->trace(bench->have.program, kRangesN, kRangesIterations);
   std::vector<std::string> names;
   std::string too_often;
-  bool in_a_loop = false, unnamed = false;
+  bool in_a_loop = false;
   for (const TraceRow& range : trace.table("nvtx")) {
-    unnamed |= range.name.empty();
-    if (range.count == trace.iterations && !range.name.empty()) names.push_back(range.name);
+    if (range.count == trace.iterations) names.push_back(range.name);
     if (range.count > trace.iterations) {
       in_a_loop |= range.count >= (kRangesN - 2) * trace.iterations;
       too_often += format("; %s is entered %.0f times", range.name.c_str(), range.count);
@@ -129,25 +128,23 @@ Measured ranges_in_loop(Bench* bench) {
   std::size_t with_work = names.size();
   if (names.size() >= 2) {
     for (const auto& [name, share] : covered(bench)) {
-      if (share >= 0.02 || name.empty()) continue;
+      if (share >= 0.02) continue;
       --with_work;
       empty += format("; %s covers %.2g %% of an iteration", name.c_str(), 100 * share);
     }
   }
   const bool done = with_work >= 2;
-  return measured(
-      done,
-      format("in %d iterations: ", trace.iterations) + found + too_often + (done ? "" : empty) +
-          (unnamed ? "; a range has no name" : "") + (open.empty() ? "" : "; " + open),
-      !open.empty()       ? close_ranges(trace)
-      : unnamed           ? "nvtxRangePushEx needs the message and its type: "
-                            "messageType = NVTX_MESSAGE_TYPE_ASCII."
-      : !empty.empty()    ? "Is the work between the push and the pop? (An object that pops the "
-                            "range at its end needs a name, or it ends at once.)"
-      : too_often.empty() ? ""
-      : in_a_loop         ? "Is one pushed inside a loop over rows or columns? It "
-                            "belongs before the outer loop, and its pop after it."
-                          : "Do two functions push the same name?");
+  return measured(done,
+                  format("in %d iterations: ", trace.iterations) + found + too_often +
+                      (done ? "" : empty) + (open.empty() ? "" : "; " + open),
+                  !open.empty() ? close_ranges(trace)
+                  : !empty.empty()
+                      ? "Is the work between the push and the pop? (An object that pops the "
+                        "range at its end needs a name, or it ends at once.)"
+                  : too_often.empty() ? ""
+                  : in_a_loop         ? "Is one pushed inside a loop over rows or columns? It "
+                                        "belongs before the outer loop, and its pop after it."
+                                      : "Do two functions push the same name?");
 }
 
 Measured ranges_outside(Bench* bench) {
@@ -167,13 +164,7 @@ Measured ranges_closed(Bench* bench) {
   const std::string open = open_ranges(trace);
   const double pops = trace.total("pops", "", &TraceRow::count);
   if (pops > 0) {
-    const std::string found = format("nvtxRangePop is called %.0f times with no range open", pops);
-    if (says(open, ":")) {
-      return measured(false, found,
-                      "A range that was pushed in a domain is popped in the same one, by "
-                      "nvtxDomainRangePop.");
-    }
-    return measured(false, found,
+    return measured(false, format("nvtxRangePop is called %.0f times with no range open", pops),
                     pops < (kRangesN - 2) * trace.iterations
                         ? kOtherRanges
                         : "A pop closes the range that was pushed last: is one inside a loop whose "
