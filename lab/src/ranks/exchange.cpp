@@ -19,11 +19,8 @@ void poll(const std::function<cudaError_t()>& query, const char* call) {
     (void)cudaGetLastError();  // "not ready" is no error to be found later
 #if LAB_HAVE_NCCL
     ncclResult_t result = ncclSuccess;
-    if (self.comm && polls % 1000 == 999) {
-      const ncclResult_t asked = ncclCommGetAsyncError(self.comm, &result);
-      if (asked != ncclSuccess) result = asked;
-    }
-    if (result != ncclSuccess && result != ncclInProgress) {
+    if (self.comm && polls % 1000 == 999) ncclCommGetAsyncError(self.comm, &result);
+    if (result != ncclSuccess) {
       const char* more = ncclGetLastError(self.comm);
       const std::string why = format("NCCL: %s%s%s", ncclGetErrorString(result),
                                      more && *more ? ": " : "", more ? more : "");

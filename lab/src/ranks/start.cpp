@@ -186,18 +186,12 @@ void begin_nccl(const char* call) {
 }
 
 void check_nccl(ncclResult_t result, const char* call, const char* file, int line) {
-#if LAB_HAVE_NCCL
-  while (result == ncclInProgress && self.comm) {
-    const ncclResult_t asked = ncclCommGetAsyncError(self.comm, &result);
-    if (asked != ncclSuccess) result = asked;
-  }
   end_waiting();
   if (result == ncclSuccess) return;
+#if LAB_HAVE_NCCL
   const char* more = ncclGetLastError(self.comm);
   Report report{result == ncclInvalidUsage ? "nccl_usage" : "nccl"};
 #else
-  end_waiting();
-  if (result == ncclSuccess) return;
   const char* more = nullptr;
   Report report = report_of_nccl(result);
 #endif
