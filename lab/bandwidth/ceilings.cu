@@ -450,7 +450,7 @@ constexpr const char* kHelp =
 int main(int argc, char** argv) {
   std::string results;
   lab::CommandLine line("bandwidth", kHelp);
-  line.path("--results", &results);
+  line.text("--results", &results);
   line.read(argc, argv);
   measure_ceilings(results);
 }

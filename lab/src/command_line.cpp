@@ -36,24 +36,14 @@ void CommandLine::text(const std::string& option, std::string* value) {
   this->value(option, [=](const std::string& text) { *value = text; });
 }
 
-void CommandLine::path(const std::string& option, std::string* value) {
-  this->value(option, [=](const std::string& text) {
-    if (text.empty()) {
-      fail(kExitBadUsage, "%s: needs a value (see --help)", option.c_str());
-    }
-    *value = text;
-  });
-}
-
 void CommandLine::integer(const std::string& option, int low, int high, int* value) {
   this->value(option, [=](const std::string& text) {
     *value = static_cast<int>(read_integer(option + " ", text, low, high));
   });
 }
 
-void CommandLine::integers(const std::string& option, int low, int high, const std::string& each,
-                           std::vector<int>* values) {
-  list(option, each, [=](const std::string& text) {
+void CommandLine::integers(const std::string& option, int low, int high, std::vector<int>* values) {
+  list(option, [=](const std::string& text) {
     values->push_back(static_cast<int>(read_integer(option + " ", text, low, high)));
   });
 }
@@ -63,7 +53,7 @@ void CommandLine::seconds(const std::string& option, double* value) {
     char* end = nullptr;
     const double seconds = std::strtod(text.c_str(), &end);
     // Written so that NaN is refused, too.
-    if (text.empty() || *end != '\0' || !(seconds >= 1 && seconds <= kMaxSeconds)) {
+    if (*end != '\0' || !(seconds >= 1 && seconds <= kMaxSeconds)) {
       fail(kExitBadUsage, "%s %s: must be a number of seconds from 1 to %d", option.c_str(),
            text.c_str(), kMaxSeconds);
     }
@@ -76,12 +66,9 @@ void CommandLine::value(const std::string& option,
   options_[option] = {true, std::move(use)};
 }
 
-void CommandLine::list(const std::string& option, const std::string& each,
+void CommandLine::list(const std::string& option,
                        std::function<void(const std::string& value)> use) {
   value(option, [=](const std::string& text) {
-    if (text.empty()) {
-      fail(kExitBadUsage, "%s: needs at least one %s", option.c_str(), each.c_str());
-    }
     std::istringstream values(text);
     for (std::string one; std::getline(values, one, ',');) use(one);
   });
@@ -100,10 +87,12 @@ void CommandLine::read(int argc, char** argv, std::string* program) const {
       const auto& [name, how] = *option;
       const bool joined = equals != word.npos;
       if (joined && !how.takes_value) fail(kExitBadUsage, "%s: takes no value", name.c_str());
-      if (how.takes_value && !joined && k + 1 >= argc) {
+      std::string value = joined ? word.substr(equals + 1) : "";
+      if (how.takes_value && !joined && k + 1 < argc) value = argv[++k];
+      if (how.takes_value && value.empty()) {
         fail(kExitBadUsage, "%s: needs a value (see --help)", name.c_str());
       }
-      how.use(joined ? word.substr(equals + 1) : how.takes_value ? argv[++k] : "");
+      how.use(value);
     } else if (!program || word.rfind('-', 0) == 0) {
       fail(kExitBadUsage, "%s: no such option (see --help)", word.c_str());
     } else if (!program->empty()) {

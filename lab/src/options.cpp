@@ -43,7 +43,7 @@ std::string help_of(const char* step, StepDefaults defaults) {
 double read_tolerance(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0') {
+  if (*end != '\0') {
     fail(kExitBadUsage, "--tolerance %s: not a number", text.c_str());
   }
   if (!std::isfinite(value) || value < 0) {
@@ -88,14 +88,11 @@ const char* problem_name(ProblemKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-bool parse_problem(const std::string& name, ProblemKind* kind) {
-  for (ProblemKind candidate :
-       {ProblemKind::kLaplace, ProblemKind::kProbe, ProblemKind::kHarmonic}) {
-    if (name != problem_name(candidate)) continue;
-    *kind = candidate;
-    return true;
+ProblemKind read_problem(const std::string& name) {
+  for (ProblemKind kind : {ProblemKind::kLaplace, ProblemKind::kProbe, ProblemKind::kHarmonic}) {
+    if (name == problem_name(kind)) return kind;
   }
-  return false;
+  fail(kExitBadUsage, "--problem %s: must be laplace, probe or harmonic", name.c_str());
 }
 
 Options parse_options(int argc, char** argv, StepDefaults defaults, const char* step) {
@@ -116,10 +113,7 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
     convergence_given = true;
   });
   line.integer("--max-iterations", 1, kMost, &max_iterations);
-  line.value("--problem", [&](const std::string& text) {
-    if (parse_problem(text, &options.problem)) return;
-    fail(kExitBadUsage, "--problem %s: must be laplace, probe or harmonic", text.c_str());
-  });
+  line.value("--problem", [&](const std::string& text) { options.problem = read_problem(text); });
   if (defaults.check_every > 0) {
     line.integer("--check-every", 1, kMaxCheckEvery, &options.check_every);
   } else {
@@ -127,7 +121,7 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
       fail(kExitBadUsage, "--check-every: this step computes the residual in every iteration");
     });
   }
-  line.path("--record", &options.record_dir);
+  line.text("--record", &options.record_dir);
   line.value("--record-field", [&](const std::string& what) {
     const auto found = std::find(std::begin(kFieldRecordNames), std::end(kFieldRecordNames), what);
     if (found == std::end(kFieldRecordNames)) {
@@ -170,7 +164,7 @@ ClinicOptions parse_clinic_options(int argc, char** argv, int default_n, const c
   CommandLine line(kernel, help);
   line.integer("--n", kMinN, kMaxClinicN, &options.n);
   line.integer("--iterations", 1, 1000000, &options.iterations);
-  line.path("--record", &options.record_dir);
+  line.text("--record", &options.record_dir);
   line.flag("--quiet", &options.quiet);
   line.read(argc, argv);
   prepare_folder("--record", options.record_dir);

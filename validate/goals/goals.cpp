@@ -123,7 +123,7 @@ void GoalCount::tell(const char* goal, const char* advice,
     } catch (const Missed& why) {
       now = {false, why.what(), why.advice};
     }
-    ++(now.reached ? reached : missed);
+    missed += !now.reached;
     std::printf("  Goal %s: %s\n    %s\n", now.reached ? "reached" : "MISSED", goal,
                 now.found.c_str());
     if (!now.reached) std::printf("    %s\n", now.advice.empty() ? advice : now.advice.c_str());

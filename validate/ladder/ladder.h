@@ -70,19 +70,15 @@ void write_results(const std::string& folder, const Ladder& ladder);
 
 inline constexpr int kCheckedRanks = 2;  ///< what a job of ranks is validated with at small n
 
-/// How the steps are validated and timed.
-struct LadderOptions {
-  std::string bin;  ///< where the programs are
-  int ranks = 0;    ///< of the jobs that are timed; 0: one for each GPU
-};
-
 /// One line that says what goes on: overwritten on a terminal, elsewhere nothing. "": it is gone.
 void show_progress(const std::string& what);
 
 /// Validates steps, and times them one after the other. What it has found is in *found.
 class Climb {
  public:
-  Climb(const LadderOptions& options, Ladder* found) : options_(options), found_(*found) {}
+  /// `bin`: where the programs are. `ranks`: of the jobs that are timed; 0: one for each GPU.
+  Climb(const std::string& bin, int ranks, Ladder* found)
+      : bin_(bin), ranks_(ranks), found_(*found) {}
 
   /// Validates steps, several at a time: to be called before measure(), as nothing may run beside
   /// what is timed. A program that is not there is left out.
@@ -101,19 +97,20 @@ class Climb {
     return step.needs_cuda && !found_.machine.has_gpu;
   }
   std::string program_of(const Step& step) const {
-    return options_.bin + "/solution_" + step.name + (in_place_of_gpu(step) ? "_cpu" : "");
+    return bin_ + "/solution_" + step.name + (in_place_of_gpu(step) ? "_cpu" : "");
   }
   /// Of the job as which the step is timed; 0: it is a program of one process.
   int ranks_of(const Step& step) const {
     if (!step.needs_ranks) return 0;
-    return options_.ranks > 0 ? options_.ranks : found_.machine.gpus;
+    return ranks_ > 0 ? ranks_ : found_.machine.gpus;
   }
   Timing time(const Step& step, int n, int iterations);
   /// `own_n`: at the step's own n, too.
   Verdict check(const Step& step, bool own_n) const;
   Timing time_before(const Step& step, const Step& previous);
 
-  const LadderOptions& options_;
+  const std::string bin_;
+  const int ranks_;
   Ladder& found_;
   std::map<std::string, Verdict> checked_;  // by the step's name
 };

@@ -83,8 +83,8 @@ int main(int argc, char** argv) {
   Arguments arguments;
   validate::CommandLine line("clinic", kHelp);
   line.text("--name", &arguments.name);
-  line.path("--on-gpu", &arguments.on_gpu);
-  line.path("--from-nvcc", &arguments.from_nvcc);
+  line.text("--on-gpu", &arguments.on_gpu);
+  line.text("--from-nvcc", &arguments.from_nvcc);
   line.text("--next", &arguments.next);
   line.seconds("--time-limit", &arguments.time_limit);
   line.read(argc, argv, &arguments.program);

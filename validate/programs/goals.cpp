@@ -1,6 +1,5 @@
 // Measures whether a step's goal is reached. `make check` calls it once the results are right.
 
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -48,7 +47,7 @@ Arguments read_arguments(int argc, char** argv) {
   line.flag("--gpu", &have.on_gpu);
   line.text("--compiled", &have.compiled);
   line.text("--built", &have.built);
-  line.integers("--ranks", 1, 100000, "number of ranks", &have.ranks);
+  line.integers("--ranks", 1, 100000, &have.ranks);
   line.text("--watched", &have.watched);
   line.text("--on-cpu", &have.on_cpu);
   line.text("--before", &have.before);
@@ -61,11 +60,6 @@ Arguments read_arguments(int argc, char** argv) {
   line.seconds("--time-limit", &have.time_limit);
   line.read(argc, argv, &have.program);
   if (have.on_cpu.empty()) have.on_cpu = have.on_gpu ? have.watched : have.program;
-  const std::string& name = arguments.name;
-  if (name.size() < 3 || !std::isdigit(static_cast<unsigned char>(name[0])) ||
-      !std::isdigit(static_cast<unsigned char>(name[1])) || name[2] != '_') {
-    lab::fail(lab::kExitBadUsage, "--name: needs a step's name, such as 04_jacobi_kernel");
-  }
   return arguments;
 }
 

@@ -35,29 +35,18 @@ constexpr int kMaxRanks = 64;
 struct Arguments {
   std::string lab = LAB_SOURCE_DIR, results;
   std::vector<std::string> steps;
-  validate::LadderOptions options;
+  int ranks = 0;
 };
 
 Arguments read_arguments(int argc, char** argv) {
   Arguments arguments;
-  validate::LadderOptions& options = arguments.options;
-  options.bin = validate::program_folder();
   validate::CommandLine line("ladder", kHelp);
-  line.path("--lab", &arguments.lab);
-  line.path("--results", &arguments.results);
-  line.list("--steps", "step", [&](const std::string& step) { arguments.steps.push_back(step); });
-  line.integer("--ranks", 1, kMaxRanks, &options.ranks);
+  line.text("--lab", &arguments.lab);
+  line.text("--results", &arguments.results);
+  line.list("--steps", [&](const std::string& step) { arguments.steps.push_back(step); });
+  line.integer("--ranks", 1, kMaxRanks, &arguments.ranks);
   line.read(argc, argv);
   return arguments;
-}
-
-/// Ends the program if a step that is asked for is not in the list.
-void check_steps(const std::vector<std::string>& wanted, const std::vector<validate::Step>& all) {
-  for (const std::string& number : wanted) {
-    const bool known = std::any_of(all.begin(), all.end(),
-                                   [&](const validate::Step& s) { return s.number() == number; });
-    if (!known) lab::fail(lab::kExitBadUsage, "--steps %s: no such step", number.c_str());
-  }
 }
 
 void print_machine(const validate::Machine& machine, int ranks) {
@@ -78,17 +67,17 @@ void print_machine(const validate::Machine& machine, int ranks) {
 
 /// Measures, and prints as it goes on. Returns the program's exit code.
 int run(const Arguments& arguments) {
+  const std::string bin = validate::program_folder();
   validate::Ladder ladder;
   const std::vector<validate::Step> steps = validate::read_steps(arguments.lab);
   const std::vector<std::string>& wanted = arguments.steps;
-  check_steps(wanted, steps);
   lab::prepare_folder("--results", arguments.results);
   show_progress("measuring the copy bandwidth ...");
-  ladder.machine = validate::look_at_machine(arguments.options.bin + "/bandwidth");
+  ladder.machine = validate::look_at_machine(bin + "/bandwidth");
   show_progress("");
-  print_machine(ladder.machine, arguments.options.ranks);
+  print_machine(ladder.machine, arguments.ranks);
 
-  validate::Climb climb(arguments.options, &ladder);
+  validate::Climb climb(bin, arguments.ranks, &ladder);
   std::vector<const validate::Step*> chosen;
   for (const validate::Step& step : steps) {
     if (wanted.empty() || std::count(wanted.begin(), wanted.end(), step.number()) > 0) {

@@ -14,7 +14,7 @@ namespace lab {
 ///
 ///   CommandLine line("goals", kHelp);
 ///   line.flag("--gpu", &on_gpu);
-///   line.integers("--ranks", 1, 100000, "number of ranks", &ranks);
+///   line.integers("--ranks", 1, 100000, &ranks);
 ///   line.read(argc, argv, &program);
 ///
 /// What is never given keeps the value that it had.
@@ -26,19 +26,14 @@ class CommandLine {
   /// An option without a value: sets *given.
   void flag(const std::string& option, bool* given);
 
-  /// Any text, an empty one too.
+  /// Any text, which as all values is not empty.
   void text(const std::string& option, std::string* value);
-
-  /// The name of a file or a folder: not empty.
-  void path(const std::string& option, std::string* value);
 
   /// A whole number from `low` to `high`.
   void integer(const std::string& option, int low, int high, int* value);
 
-  /// Several of them, "1,2,4", and at least one; `each` is what one of them is called. An option
-  /// that is given twice adds to them.
-  void integers(const std::string& option, int low, int high, const std::string& each,
-                std::vector<int>* values);
+  /// Several of them, "1,2,4". An option that is given twice adds to them.
+  void integers(const std::string& option, int low, int high, std::vector<int>* values);
 
   /// A time in seconds, from 1 to 86400 (a day), not always a whole number.
   void seconds(const std::string& option, double* value);
@@ -46,9 +41,8 @@ class CommandLine {
   /// A value that `use` reads. Where that does not like it, it calls lab::fail itself.
   void value(const std::string& option, std::function<void(const std::string& value)> use);
 
-  /// Several values with commas between them, and at least one: `use` reads one at a time.
-  void list(const std::string& option, const std::string& each,
-            std::function<void(const std::string& value)> use);
+  /// Several values with commas between them: `use` reads one at a time.
+  void list(const std::string& option, std::function<void(const std::string& value)> use);
 
   /// Reads the words from left to right; the first that is wrong is told. The word that is no
   /// option is the file of a program: it has to be there once, and goes to *program, with a slash

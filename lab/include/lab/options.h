@@ -33,8 +33,8 @@ inline constexpr const char* kFieldRecordNames[] = {"full", "rows", "none"};
 /// "laplace", "probe" or "harmonic".
 const char* problem_name(ProblemKind kind);
 
-/// Reads a problem's name; returns false, and leaves `kind` as it is, if there is no such problem.
-bool parse_problem(const std::string& name, ProblemKind* kind);
+/// The problem that --problem names; bad usage if there is no such problem.
+ProblemKind read_problem(const std::string& name);
 
 /// What a step brings to the command line.
 struct StepDefaults {

@@ -20,10 +20,10 @@ struct Program {
     validate::CommandLine line("tried", "what --help prints\n");
     line.flag("--quiet", &quiet);
     line.text("--next", &next);
-    line.path("--folder", &folder);
+    line.text("--folder", &folder);
     line.integer("--iterations", 1, 1000, &iterations);
-    line.integers("--ranks", 1, 8, "number of ranks", &ranks);
-    line.list("--steps", "step", [&](const std::string& step) { steps.push_back(step); });
+    line.integers("--ranks", 1, 8, &ranks);
+    line.list("--steps", [&](const std::string& step) { steps.push_back(step); });
     line.seconds("--time-limit", &time_limit);
     words.insert(words.begin(), "tried");
     std::vector<char*> argv;
@@ -35,10 +35,11 @@ struct Program {
 
 TEST(CommandLineTest, puts_each_value_where_it_belongs) {
   Program program;
-  program.read({"--quiet", "--next", "", "a/program", "--folder", "there", "--iterations", "1000",
-                "--ranks", "1,8", "--steps", "00,,04", "--time-limit", "2.5", "--ranks", "3"});
+  program.read({"--quiet", "--next", "Go on.", "a/program", "--folder", "there", "--iterations",
+                "1000", "--ranks", "1,8", "--steps", "00,,04", "--time-limit", "2.5", "--ranks",
+                "3"});
   EXPECT_TRUE(program.quiet);
-  EXPECT_EQ(program.next, "");
+  EXPECT_EQ(program.next, "Go on.");
   EXPECT_EQ(program.folder, "there");
   EXPECT_EQ(program.file, "a/program");
   EXPECT_EQ(program.iterations, 1000);
@@ -87,13 +88,13 @@ TEST(CommandLineDeathTest, a_bad_line_is_exit_code_2_and_one_line) {
       {{"--iterations", "0", "program"}, "--iterations 0: must be a whole number from 1 to 1000"},
       {{"--iterations", "1001", "program"}, "--iterations 1001: must be a whole number from .*"},
       {{"--iterations", "7x", "program"}, "--iterations 7x: must be a whole number from .*"},
-      {{"--iterations", "", "program"}, "--iterations : must be a whole number from .*"},
+      {{"--iterations", "", "program"}, "--iterations: needs a value \\(see --help\\)"},
       // 2^64 + 1: it does not wrap around.
       {{"--iterations", "18446744073709551617"}, "--iterations 18446744073709551617: must be .*"},
-      {{"--ranks", "", "program"}, "--ranks: needs at least one number of ranks"},
+      {{"--ranks", "", "program"}, "--ranks: needs a value \\(see --help\\)"},
       {{"--ranks", "1,,2", "program"}, "--ranks : must be a whole number from 1 to 8"},
       {{"--ranks", "1,two", "program"}, "--ranks two: must be a whole number from 1 to 8"},
-      {{"--steps", "", "program"}, "--steps: needs at least one step"},
+      {{"--steps", "", "program"}, "--steps: needs a value \\(see --help\\)"},
       {{"--time-limit", "0", "program"},
        "--time-limit 0: must be a number of seconds from 1 to .*"},
       {{"--time-limit", "nan", "program"}, "--time-limit nan: must be a number of seconds from .*"},

@@ -18,7 +18,6 @@ using validate::Ladder;
 class LadderTest : public ::testing::Test {
  protected:
   LadderTest() {
-    options_.bin = folder_.path();
     strided_.name = "00_serial";
     std::ofstream(program()) << "#!/bin/sh\ntouch " << folder_.path() << "/ran\n";
     std::filesystem::permissions(program(), std::filesystem::perms::owner_all);
@@ -33,13 +32,12 @@ class LadderTest : public ::testing::Test {
   bool strided_ran() const { return test::exists(folder_.path() + "/ran"); }
 
   const test::TemporaryFolder folder_;
-  validate::LadderOptions options_;
   validate::Step strided_{};
   Ladder ladder_;
 };
 
 TEST_F(LadderTest, the_best_code_is_timed_on_one_core_and_on_all) {
-  validate::Climb(options_, &ladder_).measure_cpu(strided_);
+  validate::Climb(folder_.path(), 0, &ladder_).measure_cpu(strided_);
   EXPECT_TRUE(strided_ran());
   EXPECT_TRUE(ladder_.cpu.at(64).best.measured());
   EXPECT_TRUE(ladder_.cpu.at(64).all_cores.measured());
@@ -48,7 +46,7 @@ TEST_F(LadderTest, the_best_code_is_timed_on_one_core_and_on_all) {
 
 TEST_F(LadderTest, strided_code_is_not_timed_on_large_grids) {
   ladder_.max_strided_n = 50;
-  validate::Climb(options_, &ladder_).measure_cpu(strided_);
+  validate::Climb(folder_.path(), 0, &ladder_).measure_cpu(strided_);
   EXPECT_FALSE(strided_ran());
   EXPECT_TRUE(ladder_.cpu.at(64).best.measured());
   testing::internal::CaptureStdout();
