@@ -41,16 +41,6 @@ void fill_boundary(StartingField* field, Value value) {
   add_side([&](int k) { return value(n - 1, k); });
 }
 
-/// Calls use(u), where u(i, j) is the exact solution of the differential equation.
-template <typename Use>
-void with_exact_solution(ProblemKind kind, int n, Use use) {
-  if (kind == ProblemKind::kLaplace) {
-    use(LaplaceFactors(n));
-  } else {
-    use([](int i, int j) { return static_cast<double>(i) * i - static_cast<double>(j) * j; });
-  }
-}
-
 }  // namespace
 
 void for_each_row(const FetchRows& fetch, int n,
@@ -112,21 +102,21 @@ double Problem::distance_to_exact(const float* field, std::size_t stride_i,
 
 double Problem::distance_to_exact(const FetchRows& fetch) const {
   const int n = this->n();
+  const LaplaceFactors laplace(n);
   double difference = 0, size = 0;
-  with_exact_solution(kind(), n, [&](auto exact) {
-    for_each_row(fetch, n, [&](int j, const float* row) {
-      if (j == 0 || j == n - 1) return;
-      // Several sums take turns: an addition need not wait for the one before.
-      constexpr int kSums = 8;
-      double differences[kSums] = {}, sizes[kSums] = {};
-      for (int i = 1; i < n - 1; ++i) {
-        const double u = exact(i, j), d = row[i] - u;
-        differences[i % kSums] += d * d;
-        sizes[i % kSums] += u * u;
-      }
-      difference = std::accumulate(differences, differences + kSums, difference);
-      size = std::accumulate(sizes, sizes + kSums, size);
-    });
+  for_each_row(fetch, n, [&](int j, const float* row) {
+    if (j == 0 || j == n - 1) return;
+    // Several sums take turns: an addition need not wait for the one before.
+    constexpr int kSums = 8;
+    double differences[kSums] = {}, sizes[kSums] = {};
+    for (int i = 1; i < n - 1; ++i) {
+      const double u = kind() == ProblemKind::kLaplace ? laplace(i, j) : 1.0 * i * i - 1.0 * j * j;
+      const double d = row[i] - u;
+      differences[i % kSums] += d * d;
+      sizes[i % kSums] += u * u;
+    }
+    difference = std::accumulate(differences, differences + kSums, difference);
+    size = std::accumulate(sizes, sizes + kSums, size);
   });
   // n = 3 has one interior point, where x^2 - y^2 is 0.
   return std::sqrt(size > 0 ? difference / size : difference);

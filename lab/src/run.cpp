@@ -58,15 +58,6 @@ void write_row_hashes(const std::string& dir, int n, const FetchRows& fetch) {
   write_whole(dir, "rows.csv", rows_csv(hashes));
 }
 
-std::string json_string(const std::string& text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) quoted += c;
-  }
-  return quoted + '"';
-}
-
 /// JSON has no NaN and no infinity; they are written as null.
 std::string json_number(double value) {
   return std::isfinite(value) ? format("%.17g", value) : "null";
@@ -123,8 +114,6 @@ TimingSummary summarize(const Checks& checks) {
 
 }  // namespace
 
-std::size_t available_host_memory() { return cuda_on_cpu::available_memory(); }
-
 void write_whole(const std::string& dir, const std::string& name, const std::string& text) {
   write_file(dir, name, [&](std::FILE* file) { std::fwrite(text.data(), 1, text.size(), file); });
 }
@@ -152,7 +141,7 @@ int largest_n(std::size_t bytes, std::size_t bytes_per_point) {
 }
 
 void require_host_memory(int n, std::size_t bytes_per_point) {
-  const std::size_t available = available_host_memory();
+  const std::size_t available = cuda_on_cpu::available_memory();
   const std::size_t needed = bytes_per_point * n * n;
   if (needed > available) {
     fail(kExitDoesNotFit,
@@ -330,16 +319,16 @@ void Run::write_run_json() const {
   const TimingSummary time = summarize(checks_);
   std::ostringstream json;
   json << "{\n"
-       << "  \"step\": " << json_string(options_.step) << ",\n"
-       << "  \"device\": " << json_string(device_name) << ",\n"
+       << "  \"step\": \"" << options_.step << "\",\n"
+       << "  \"device\": \"" << device_name << "\",\n"
        << "  \"ranks\": " << job.size << ",\n"
-       << "  \"date\": " << json_string(utc_time("%Y-%m-%dT%H:%M:%SZ")) << ",\n"
-       << "  \"problem\": " << json_string(problem_name(options_.problem)) << ",\n"
+       << "  \"date\": \"" << utc_time("%Y-%m-%dT%H:%M:%SZ") << "\",\n"
+       << "  \"problem\": \"" << problem_name(options_.problem) << "\",\n"
        << "  \"n\": " << options_.n << ",\n"
        << "  \"iterations\": " << last_iteration() << ",\n"
        << "  \"residual\": " << json_number(last_residual()) << ",\n"
        << "  \"distance_to_exact\": " << json_number(distance_ < 0 ? NAN : distance_) << ",\n"
-       << "  \"field\": " << json_string(kFieldRecordNames[int(options_.field_record)]) << ",\n"
+       << "  \"field\": \"" << kFieldRecordNames[int(options_.field_record)] << "\",\n"
        << "  \"set_up_ms\": " << json_number(device_is_timed ? set_up_ms_ : NAN) << ",\n"
        << "  \"first_iteration_ms\": " << json_number(time.first) << ",\n"
        << "  \"iteration_samples\": " << time.samples << ",\n"

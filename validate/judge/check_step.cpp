@@ -6,7 +6,7 @@
 #include <future>
 #include <utility>
 
-#include <lab/run.h>
+#include <cuda_on_cpu/machine.h>
 
 #include "judge/check_cycles.h"
 #include "run/text.h"
@@ -26,7 +26,7 @@ Extent extent_of(const StepCheck& asked, std::string* not_tried) {
   const int n = default_n(asked.built.empty() ? asked.program : asked.on_cpu);
   // The reference has two fields, and the program may need as much on the host.
   const double bytes = 16.0 * n * n;
-  if (bytes > static_cast<double>(lab::available_host_memory())) {
+  if (bytes > static_cast<double>(cuda_on_cpu::available_memory())) {
     *not_tried = format("n = %d, its own, was not tried: the reference needs %.1f GB of memory", n,
                         1e-9 * bytes);
   } else {

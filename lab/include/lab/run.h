@@ -25,9 +25,6 @@ void write_whole(const std::string& dir, const std::string& name, const std::str
 /// A line that the run prints under its first one.
 void add_note(const std::string& note);
 
-/// Bytes of memory that this process can still take. The largest size_t if that is not known.
-std::size_t available_host_memory();
-
 /// Ends the program with exit code 5 if the host has less than bytes_per_point * n * n bytes of
 /// memory left; the message names the largest n that fits.
 void require_host_memory(int n, std::size_t bytes_per_point);
