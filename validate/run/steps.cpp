@@ -1,6 +1,5 @@
 #include "run/steps.h"
 
-#include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -18,21 +17,16 @@ std::vector<Step> read_steps(const std::string& lab_root) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error(path + ": cannot be read");
   std::vector<Step> steps;
-  int number = 0;
   for (std::string line; std::getline(file, line);) {
-    ++number;
     if (line.empty() || line[0] == '#') continue;
     const std::vector<std::string> fields = split(line, '\t');
-    int n = 0, iterations = 0;
-    char rest = 0;  // behind a number
-    if (fields.size() != 7 || std::sscanf(fields[3].c_str(), "%d%c", &n, &rest) != 1 ||
-        std::sscanf(fields[4].c_str(), "%d%c", &iterations, &rest) != 1) {
-      throw std::runtime_error(path + ":" + std::to_string(number) +
-                               ": not a step in seven fields with tabs between them");
+    if (fields.size() != 7) {
+      throw std::runtime_error(path +
+                               ": not a step in seven fields with tabs between them: " + line);
     }
     const bool needs_ranks = fields[2] == "ranks";
-    steps.push_back({fields[0], fields[1], fields[2] == "cuda" || needs_ranks, needs_ranks, n,
-                     iterations, fields[5], fields[6] == "-" ? "" : fields[6]});
+    steps.push_back({fields[0], fields[1], fields[2] == "cuda" || needs_ranks, needs_ranks,
+                     std::stoi(fields[3]), std::stoi(fields[4]), fields[5]});
   }
   return steps;
 }

@@ -17,7 +17,6 @@ struct Step {
   int n;             ///< the solution's default
   int iterations;    ///< that are timed at this n
   std::string title;
-  std::string before;  ///< the step that it begins with; "": none
 
   std::string number() const { return name.substr(0, 2); }
   bool by_cycles() const { return std::stoi(number()) >= kFirstCycleStep; }
