@@ -74,7 +74,7 @@ one_line 2 "^$name: LAB_EXCHANGE_SECONDS=0: must be " "a bad time limit"
 LAB_HALOS=pigeon run "$start_job" 2 "$program" --n 100
 one_line 2 "^$name: LAB_HALOS=pigeon: must be " "a bad way for halos"
 run "$start_job" 2 "$program" --n 1000000 --iterations 1
-one_line 5 "^$name: n = 1000000 on 2 ranks needs [0-9.]+ GB of GPU memory in each, .* the largest n that fits is [0-9]+; this n needs [0-9]+ GPUs" \
+one_line 5 "^$name: n = 1000000 on 2 ranks needs [0-9.]+ GB of GPU memory in each, .* the largest n that fits is [0-9]+$" \
   "a field that does not fit"
 run "$start_job" 2 "$program" --n 100 --iterations 1 --record /proc/nowhere
 one_line 4 "^$name: (rank 0: )?--record /proc/nowhere: " "a record that cannot be written"

@@ -235,20 +235,12 @@ void Ranks::require_gpu_memory(int n, int halo, std::size_t bytes_per_point) con
   if (needed <= usable) return;
   int fits = n;  // the largest n of which a share fits
   while (bytes_of_share(fits, self.size, halo, bytes_per_point) > usable) --fits;
-  // More ranks do, where each brings a GPU.
-  const std::size_t of_gpu = usable * sharers;
-  const int most_ranks = n / std::max(halo, 1);
-  int ranks = sharers > 1 ? 1 : self.size + 1;
-  while (ranks <= most_ranks && bytes_of_share(n, ranks, halo, bytes_per_point) > of_gpu) ++ranks;
   self.together = true;
   fail(kExitDoesNotFit,
        "n = %d on %d rank%s needs %.1f GB of GPU memory in each, and %s has %.1f GB free%s: the "
-       "largest n that fits is %d; %s",
+       "largest n that fits is %d",
        n, self.size, self.size > 1 ? "s" : "", 1e-9 * needed, state_->gpu_name.c_str(),
-       1e-9 * usable, sharers > 1 ? " for each" : "", fits,
-       ranks <= most_ranks
-           ? format("this n needs %d GPU%s, one rank per GPU", ranks, ranks > 1 ? "s" : "").c_str()
-           : "for this n no number of GPUs is enough");
+       1e-9 * usable, sharers > 1 ? " for each" : "", fits);
 }
 
 }  // namespace lab
