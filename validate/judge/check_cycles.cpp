@@ -7,7 +7,6 @@
 #include <future>
 #include <map>
 #include <set>
-#include <stdexcept>
 
 #include <lab/exit_codes.h>
 #include <lab/problem.h>
@@ -29,8 +28,6 @@ using lab::ProblemKind;
 constexpr int kManyCycles = 14;
 /// If it is not, more cycles are tried. They show whether the error still falls: 0.5^20 = 9.5e-7.
 constexpr int kMoreCycles = 20;
-/// Between these a cycle's factor is measured: the first ones still see the start.
-constexpr int kFrom = 2, kTo = 6;
 /// On the largest grids this many cycles of the bank's right programs leave up to 2.2 times what
 /// they leave at n = 250, and of the wrong one 258 times. Between these bounds more are tried.
 constexpr int kLargestCycles = 4;
@@ -75,19 +72,6 @@ std::vector<Case> grids_of(const StepCheck& asked) {
     if (run.iterations <= kFrom && grids.size() > 1) grids.back().iterations = run.iterations;
   }
   return grids;
-}
-
-/// The largest distance from the exact solution, relative to its largest value. Infinite if a value
-/// is not a number.
-double error_of(const std::vector<float>& field, const std::vector<double>& exact) {
-  double largest = 0, error = 0;
-  for (std::size_t k = 0; k < exact.size(); ++k) {
-    const double distance = std::fabs(field[k] - exact[k]);
-    if (!(distance <= error)) error = std::isnan(distance) ? HUGE_VAL : distance;
-    if (std::isinf(error)) return error;
-    largest = std::max(largest, std::fabs(exact[k]));
-  }
-  return error / largest;
 }
 
 /// The grid on which a cause is looked for. It is the one that is wrong, if that is small: a
@@ -261,7 +245,7 @@ class CycleCheck {
     const std::vector<double>& solution = exact(ProblemKind::kProbe, n);
     const double before = error_of(field_after({ProblemKind::kProbe, n, kFrom}), solution);
     const double after = error_of(field_after({ProblemKind::kProbe, n, kTo}), solution);
-    falls_[n] = {std::pow(after / before, 1.0 / (kTo - kFrom)), after};
+    falls_[n] = {left_by_a_cycle(before, after), after};
   }
 
   /// Whether the last run, whose field is `error` away, comes no nearer: its residual no longer
@@ -473,6 +457,17 @@ class CycleCheck {
 
 }  // namespace
 
+double error_of(const std::vector<float>& field, const std::vector<double>& exact) {
+  double largest = 0, error = 0;
+  for (std::size_t k = 0; k < exact.size(); ++k) {
+    const double distance = std::fabs(field[k] - exact[k]);
+    if (!(distance <= error)) error = std::isnan(distance) ? HUGE_VAL : distance;
+    if (std::isinf(error)) return error;
+    largest = std::max(largest, std::fabs(exact[k]));
+  }
+  return error / largest;
+}
+
 Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
   const bool both = asked.at_hand.gpu && !asked.on_cpu.empty() && asked.cases.empty();
   // The look has found a mistake; the verdict is known without it. Either ends the other's runs.
@@ -523,23 +518,6 @@ Verdict check_cycles(const StepCheck& asked, const Progress& progress) {
     add_look(asked.at_hand.gpu, beside.get(), &verdict);
   }
   return verdict;
-}
-
-double left_by_a_cycle(const std::string& program, int n, double time_limit) {
-  const TemporaryFolder folder;
-  const std::string dir = folder.path() + "/record";
-  const std::vector<double> exact = exact_solution(lab::Problem(ProblemKind::kProbe, n));
-  std::vector<float> field;
-  double errors[2];
-  for (const int to : {0, 1}) {
-    const Case run = {ProblemKind::kProbe, n, to ? kTo : kFrom};
-    std::string why_not = run_program(program, run, dir, time_limit).error;
-    if (!why_not.empty() || !read_field(dir, n, &field, &why_not)) {
-      throw std::runtime_error(why_not);
-    }
-    errors[to] = error_of(field, exact);
-  }
-  return std::pow(errors[1] / errors[0], 1.0 / (kTo - kFrom));
 }
 
 }  // namespace validate

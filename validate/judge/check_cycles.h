@@ -1,6 +1,7 @@
 #pragma once
 
-#include <string>
+#include <cmath>
+#include <vector>
 
 #include "judge/check_step.h"
 
@@ -17,8 +18,16 @@ inline constexpr double kMostLeft = 0.3;
 /// slowly, is right, too; the verdict says how slow.
 Verdict check_cycles(const StepCheck& asked, const Progress& progress);
 
-/// What one cycle leaves of the error, as a mean of four of them, for the problem `probe` on
-/// n x n points, n <= kMaxExactN. Throws std::runtime_error if a run leaves no field.
-double left_by_a_cycle(const std::string& program, int n, double time_limit);
+/// Between these a cycle's factor is measured: the first ones still see the start.
+inline constexpr int kFrom = 2, kTo = 6;
+
+/// What one cycle leaves of the error, of which that much is left after kFrom and kTo of them.
+inline double left_by_a_cycle(double before, double after) {
+  return std::pow(after / before, 1.0 / (kTo - kFrom));
+}
+
+/// The largest distance from the exact solution, relative to its largest value. Infinite if a value
+/// is not a number.
+double error_of(const std::vector<float>& field, const std::vector<double>& exact);
 
 }  // namespace validate
