@@ -200,32 +200,27 @@ int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) 
   const bool learner = !arguments.exercise.empty();
   const bool right = verdict.kind == validate::Verdict::kRight;
   const std::string& rule = verdict.rule;
-  switch (verdict.kind) {
-    case validate::Verdict::kRight:
-    case validate::Verdict::kWrong:
-      std::printf("%s: %s\n", name, verdict.summary.c_str());
-      for (const std::string& line : right ? verdict.remarks : verdict.details) {
-        std::printf("  %s\n", line.c_str());
-      }
-      if (arguments.explain && !(right && rule.empty())) {
-        std::printf("  rule: %s\n", rule.empty() ? "none" : rule.c_str());
-      }
-      if (right) print_thoughts(arguments.check.at_hand.source);
-      if (right && learner) print_next(arguments);
-      validate::write_verdict(arguments.verdict, right          ? "right"
-                                                 : rule.empty() ? "wrong"
-                                                                : "wrong\t" + rule);
-      return right ? kExitRight : kExitWrong;
-    case validate::Verdict::kNoGpu:
-      std::printf("%s: compiles, but cannot run here\n  %s\n", name, verdict.summary.c_str());
-      if (learner) std::printf("  Check it again on a machine with an NVIDIA GPU.\n");
-      return lab::kExitNoGpu;
-    case validate::Verdict::kCannotRunHere:
-      std::printf("%s: cannot run here\n  %s\n", name, verdict.summary.c_str());
-      return lab::kExitNoGpu;
-    case validate::Verdict::kByCycles:  // check_step has settled that
-    case validate::Verdict::kNoProgram:
-      break;
+  if (right || verdict.kind == validate::Verdict::kWrong) {
+    std::printf("%s: %s\n", name, verdict.summary.c_str());
+    for (const std::string& line : right ? verdict.remarks : verdict.details) {
+      std::printf("  %s\n", line.c_str());
+    }
+    if (arguments.explain && !(right && rule.empty())) {
+      std::printf("  rule: %s\n", rule.empty() ? "none" : rule.c_str());
+    }
+    if (right) print_thoughts(arguments.check.at_hand.source);
+    if (right && learner) print_next(arguments);
+    validate::write_verdict(arguments.verdict, right          ? "right"
+                                               : rule.empty() ? "wrong"
+                                                              : "wrong\t" + rule);
+    return right ? kExitRight : kExitWrong;
+  }
+  const bool no_gpu = verdict.kind == validate::Verdict::kNoGpu;
+  if (no_gpu || verdict.kind == validate::Verdict::kCannotRunHere) {
+    std::printf("%s: %scannot run here\n  %s\n", name, no_gpu ? "compiles, but " : "",
+                verdict.summary.c_str());
+    if (no_gpu && learner) std::printf("  Check it again on a machine with an NVIDIA GPU.\n");
+    return lab::kExitNoGpu;
   }
   // What is not built is told by the one who builds it.
   if (!verdict.summary.empty()) std::fprintf(stderr, "validate: %s\n", verdict.summary.c_str());
