@@ -229,8 +229,6 @@ bad() {
 }
 program=$build_dir/bin/solution_00_serial
 bad 'which program\?' --name 04_jacobi_kernel
-bad '--name: needs a step' "$program"
-bad '--name: needs a step' --name 4 "$program"
 bad '--watched: needs a value' --name 04_jacobi_kernel --watched
 bad '--frobnicate: no such option' --frobnicate
 bad '--ranks two: must be a whole number' --ranks 1,two

@@ -21,12 +21,10 @@
 namespace validate {
 namespace {
 
-double number(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
-
 /// The three factors of "64x64x1", multiplied.
 double product(const std::string& shape) {
   double all = 1;
-  for (const std::string& factor : split(shape, 'x')) all *= number(factor);
+  for (const std::string& factor : split(shape, 'x')) all *= std::atof(factor.c_str());
   return all;
 }
 

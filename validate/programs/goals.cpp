@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <string>
 
-#include <lab/exit_codes.h>
-
 #include "goals/measures.h"
 #include "programs/command_line.h"
 #include "run/text.h"
