@@ -115,7 +115,13 @@ TimingSummary summarize(const Checks& checks) {
 }  // namespace
 
 void write_whole(const std::string& dir, const std::string& name, const std::string& text) {
-  write_file(dir, name, [&](std::FILE* file) { std::fwrite(text.data(), 1, text.size(), file); });
+  // Under its own name only when it is whole: on a full disk a table of before stays.
+  const std::string aside = name + ".partial";
+  write_file(dir, aside, [&](std::FILE* file) { std::fwrite(text.data(), 1, text.size(), file); });
+  std::error_code error;
+  std::filesystem::rename(dir + "/" + aside, dir + "/" + name, error);
+  if (error)
+    fail(kExitCannotWrite, "%s/%s: %s", dir.c_str(), name.c_str(), error.message().c_str());
 }
 
 void set_device(const std::string& name, bool timed) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cuda_on_cpu/machine.h>
@@ -57,6 +59,21 @@ class RunRecordTest : public test::SerialProgramTest {
 TEST_F(RunRecordTest, holds_three_files) {
   EXPECT_EQ(run_serial(kN, "full").exit_code, 0);
   EXPECT_EQ(names_in(dir()), kFullRecord);
+}
+
+TEST_F(RunRecordTest, a_table_of_before_stays_where_a_new_one_has_no_room) {
+  const std::string folder = temporary("tables");
+  std::filesystem::create_directory(folder);
+  lab::write_whole(folder, "ladder.tsv", "old");
+  const auto write_without_room = [&] {
+    const rlimit none = {0, 0};
+    setrlimit(RLIMIT_FSIZE, &none);
+    std::signal(SIGXFSZ, SIG_IGN);
+    lab::write_whole(folder, "ladder.tsv", "new");
+  };
+  EXPECT_EXIT(write_without_room(), ::testing::ExitedWithCode(lab::kExitCannotWrite), "");
+  EXPECT_EQ(read_file(folder + "/ladder.tsv"), "old");
+  EXPECT_EQ(names_in(folder), std::vector<std::string>{"ladder.tsv"});
 }
 
 TEST_F(RunRecordTest, without_a_field_is_one_for_times_alone) {
