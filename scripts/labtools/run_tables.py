@@ -129,6 +129,9 @@ def print_trace(rows, sources, only_ranges):
         print(f"\n{row['count']} x {row['name']}, and no range was open")
     if only_ranges:
         return
+    if not any(of_kind[table] for table in ("kernels", "calls", "copies", "allocations")):
+        print("\nThe program asks nothing of CUDA: no kernel, no copy, no memory.")
+        return
     if on_gpu:
         show_times("Kernels", "kernel", of_kind["kernels"])
         show_times("CUDA calls", "call", of_kind["calls"])

@@ -59,6 +59,9 @@ printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' table name count total_ns mean_ns medi
 labtool run_tables trace "$temp/open.tsv" --ranges
 expect '^ 100\.0 +3\.000 +2 +1\.50000 +2\.00000  sweep$' "ranges that are left open"
 expect '^2 NVTX ranges were never closed: lost$' "ranges that are left open"
+labtool run_tables trace "$temp/open.tsv"
+expect '^The program asks nothing of CUDA: ' "a program that asks nothing of CUDA"
+expect_no "need a GPU" "a program that asks nothing of CUDA"
 # The table of a run on a GPU, with names longer than a line has room for.
 row() {
   local IFS=$'\t'
