@@ -758,6 +758,8 @@ TEST_F(DiagnosisTest, an_array_that_is_not_shared) {
   };
   source = kernel("rows[32]");
   EXPECT_SAYS("at line 2 rows is declared without __shared__", said(9));
+  source = kernel("x;\n  __shared__ union {\n    float rows[32];\n  } both");
+  EXPECT_EQ(said(9).find("without __shared__"), std::string::npos) << said(9);
   source = kernel("rows[3]");  // a thread's own
   EXPECT_EQ(said(9).find("__shared__"), std::string::npos) << said(9);
 }

@@ -186,8 +186,9 @@ const Family kHistoryMistakes = {
       "each graph is captured: as many as main counts for a launch of it}"}},
     {"fields_exchanged_in_the_call", Strength::kHistory, kAnyProgram, of_field<fields_exchanged>,
      "the sweep reads f_new and writes f_old: the two are exchanged, and the copy then overwrites the result",
-     {"the arguments of {sweep} where it is {?kernels|launched|called}, in the order of its parameters: f_new, which "
-      "it writes, then f_old, which it reads", "{?kernels|the call of {host} in main, with the fields in its order}"}},
+     {"the arguments of {sweep} where it is {?kernels|launched|called}, each in the place of its parameter: f_new "
+      "where it writes, and f_old where it reads",
+      "{?kernels|the call of {host} in main, with the fields in its order}"}},
     {"one_iteration_behind", Strength::kHistory, kAnyProgram, of_field<history<one_sweep_less>>,
      "{?checks|with --check-every 1 }the field is the previous iteration's",
      {"run.finish in main: it must get the field that the last sweep wrote; and whether the new field becomes the "

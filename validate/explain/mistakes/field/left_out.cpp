@@ -184,6 +184,7 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
                  on_gpu && !look.has(kStrips) ? left_out_by_blocks(look, &answer) : nullptr) {
     answer.rule = blocks;
   } else {
+    answer.with("not_called", later && all);
     answer.with("by_bytes", by_copy && look.has(kMemcpy) && !look.words.launches_copy());
     answer.rule = !by_sweep           ? "copy_leaves_out_points"
                   : !on_gpu           ? "bounds_leave_out_lines"
@@ -249,9 +250,10 @@ const Family kLeftOutMistakes = {
     {"bounds_leave_out_lines", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "{left_out}",
      {kLaunch,
-      "{?of_strips|{bounds}|the bounds of i and j in {?by_sweep|{sweep}|{copy}}{?both| and in copy_field}: "
-      "{?by_sweep|the interior is 1 to n - 2|it goes over all points, 0 to n - 1}{?on_gpu|; and the launch in "
-      "{?by_sweep|{host}|copy_field}{?both| and in copy_field}: whether it has a thread for each of them}}"}},
+      "{?of_strips|{bounds}; and how many strips there are: rounded up|the bounds of i and j in "
+      "{?by_sweep|{sweep}|{copy}}{?both| and in copy_field}: {?by_sweep|the interior is 1 to n - 2|it goes over all "
+      "points, 0 to n - 1}{?on_gpu|; and the launch in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: "
+      "whether it has a thread for each of them}}"}},
     {"threads_have_one_point_each", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}: of each block's 32 {lines} only the first {threads} are reached",
      {"{?product|what blockDim.{letter} multiplies in {?by_sweep|{sweep}|{copy}}: blockIdx.{letter}, and to that "
@@ -280,7 +282,7 @@ const Family kLeftOutMistakes = {
      "{left_out}", {kLaunch, kPointsOfThreads}},
     {"copy_leaves_out_points", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
-     {kLaunch,
+     {"{?not_called|whether copy_field is called in each iteration, whatever the iteration's number}", kLaunch,
       "{?by_bytes|the number of bytes, where the field is copied: n * n * sizeof(float) (cudaMemcpy2D: a width "
       "of n * sizeof(float))}",
       std::string("{?!by_bytes|{?on_gpu|") + kPointsOfThreads + "|the loops in {copy}}}"}},

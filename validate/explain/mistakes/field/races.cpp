@@ -25,7 +25,8 @@ Answer array_of_each_thread(const Evidence& evidence) {
   const std::vector<std::string> lines = code_lines(evidence.source);
   for (const Function& function : functions_in(evidence.source)) {
     const std::string code = code_of(function, evidence.source);
-    if (!function.is_kernel || !(says(code, "__syncthreads") || says(code, ".sync()"))) continue;
+    const bool waits = says(code, "__syncthreads") || says(code, ".sync()");
+    if (!function.is_kernel || !waits || says(code, "union") || says(code, "struct")) continue;
     std::map<std::string, int> arrays;             // and their lines
     std::set<std::string> of_thread{"threadIdx"};  // and what is computed from it
     const auto is_of_thread = [&](const std::string& words) {

@@ -16,6 +16,9 @@ namespace {
 /// values: nothing is a number there, or they are 0. The boundary shows which.
 Answer missing_starts(const FieldLook& look) {
   if (look.first != 1 || look.ring.count() == 0 || !look.points_differ()) return {};
+  // What shared memory lacks was not loaded, though it had a start.
+  const Finding& finding = look.evidence.finding;
+  if (finding.is("unwritten") && finding.shared()) return {};
   const int n = look.n;
   auto missing = [&](int i, int j) {
     const float value = look.at(look.found, i, j);

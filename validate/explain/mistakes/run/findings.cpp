@@ -421,7 +421,7 @@ const Family kFindingMistakes = {
       "own points, and none of the halo}}",
       "{?loops|which points a thread has: {?blocks|where its block's points begin (blockIdx times the number of points "
       "that a block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the previous "
-      "warp's as a warp has columns, 4 for each lane), and }}where its loops begin, by how much they "
+      "warp's as a warp stores columns), and }}where its loops begin, by how much they "
       "advance{?!strips| (over the whole grid: by gridDim * blockDim)}, and where they end, so that no two threads (or "
       "blocks) have the same ones{?ring|: where one warp's share of rows ends the next one's begins, rounded in the "
       "same way; and it stores rows j_begin to j_end - 1, and columns below n}{?four|; the launch: a loop that "
@@ -472,8 +472,8 @@ const Family kFindingMistakes = {
      {"{?adds|line {line}: atomicAdd, if each thread is to add its own to one sum}",
       "{?of_cub|__syncthreads() between two uses of cub's temporary storage: one reduction ends before the next one "
       "begins|__syncthreads() between setting a shared sum to 0, adding to it, and reading it; in a tree after each "
-      "round{?warp|; where one warp goes on alone, in an `if`, __syncwarp() in its place, also between reading and "
-      "writing}}"}},
+      "round, in which no thread may read what another one changes{?warp|; where one warp goes on alone, in an `if`, "
+      "__syncwarp() in its place, also between reading and writing}}"}},
     {"race_in_shared_memory", kHarmless, kAnyProgram, finding,
      "a race: one thread of a block writes {place}, another one reads it, at {lines}, and no barrier says which of "
      "them comes first",

@@ -29,14 +29,13 @@ Answer other_count(const FieldLook& look) {
       answer.with("are", made == 1 ? "is" : "are");
       // Sweeps of a graph have pointers of their own: if main's are others, some seem to be
       // missing.
-      if (graph && made == asked - 1) {
+      const bool sum_is_right = same_residual(look.said(asked), look.sweeps.residual(asked));
+      if (graph && made == asked - 1 && sum_is_right) {
         answer.rule = "pass_takes_the_other_field";
         return answer.with("asked", counted(asked, "sweep"));
       }
-      if (graph && made < asked) return {};
-      if (made < asked && same_residual(look.said(asked), look.sweeps.residual(asked))) {
-        answer.rule = "result_of_a_pass_is_dropped";
-      }
+      if (graph && made < asked - 1) return {};
+      if (made < asked && sum_is_right) answer.rule = "result_of_a_pass_is_dropped";
       return answer;
     }
   }

@@ -42,8 +42,9 @@ Answer two_writers(const Found& found) {
       !target.empty() && (says(whole, "double*" + target) || says(whole, "double" + target + "["));
   // Past the last column the next row begins, whose points others have.
   const int i = std::atoi(report.index.c_str());  // blockIdx * blockDim + threadIdx
+  const std::string kernel = code_of(function_at(found.source, report.line), found.source);
   if (!of_sum && found.scene.function == found.words.sweep() && i >= found.n - 1 &&
-      says(whole, "inti=blockIdx.x*blockDim.x+threadIdx.x;")) {
+      says(kernel, "inti=blockIdx.x*blockDim.x+threadIdx.x;")) {
     return found.answer("thread_without_a_point")
         .with("kernel", found.scene.function)
         .with("what", "writes")
@@ -54,7 +55,7 @@ Answer two_writers(const Found& found) {
   return found
       .answer(of_sum ? "threads_write_one_place_in_the_sum" : "threads_write_the_same_point")
       .with("target", target.empty() ? "memory" : target)
-      .with("loops", says(code_of(function_at(found.source, report.line), found.source), "for("))
+      .with("loops", says(kernel, "for("))
       .with("four", says(whole, "kThreadsY"))
       .with("blocks", !report.other_block.empty())
       .with("who", who);
@@ -63,11 +64,11 @@ Answer two_writers(const Found& found) {
 /// Two threads that use the same place in global memory, one of them writing: as the lines show.
 Answer global_race(const Found& found) {
   const Report& report = found.report;
-  const std::string code = code_at(found.source, report.line);
+  static const std::regex followed(R"(\*|\[0\])");  // *sum and sum[0] are one place
+  const std::string code = std::regex_replace(code_at(found.source, report.line), followed, "");
   const std::size_t adds = code.find("+="), is = code.find('=');
-  // "*sum = *sum + x"
-  const bool sums = is != std::string::npos && is > 0 &&
-                    code.find(code.substr(0, is) + "+", is) != std::string::npos;
+  const std::string target = assigned_in(code);
+  const bool sums = !target.empty() && says(code, target + "=" + target + "+");
   const bool of_one = code.find('[') > std::min(adds, is);
   if (report.line == report.other_line && of_one && (adds != std::string::npos || sums)) {
     // How much is lost depends on how many threads the machine runs at a time.

@@ -81,6 +81,7 @@ Answer describe_part(const SumLook& look, const Part& part, char letter) {
   const bool one = part.period == 0 && part.first == part.last;
   // Whose part it is: a lane's, a warp's, or whole rows.
   const char* of = !look.has(kKernels)                                       ? "loops"
+                   : look.has(kStrips) && letter == 'i' && part.period == 4  ? "lane"
                    : letter == 'i' && (part.period > 0 || look.has(kStrips)) ? "lanes"
                    : part.period > 0                                         ? "warps"
                    : look.has(kStoredParts)                                  ? "stored"
@@ -91,8 +92,7 @@ Answer describe_part(const SumLook& look, const Part& part, char letter) {
                                               : "only_some_lines_are_in_the_sum");
   answer.with("lines", lines_words(part, letter)).with("are", one ? "is" : "are").with(of, true);
   if (rank >= 0) answer.with("rank", rank);
-  answer.with("strip",
-              letter == 'i' && part.period == 0 && !look.words.has_any(kBlockSum | kPasses));
+  answer.with("strip", letter == 'i' && part.period == 0 && !look.has(kBlockSum));
   return answer.with("periodic", part.period > 0);
 }
 
@@ -138,6 +138,7 @@ Answer single_precision(const SumLook& look) {
 // clang-format off
 const char* const kWhoseLines =
     "{?loops|where the sum is set to 0 in jacobi_sweep (once, before both loops), and where it is added to}"
+    "{?lane|what a lane adds to its own sum: the changes of all four of its points}"
     "{?lanes|{?strip|if these "
     "columns are whole strips, who adds a warp's sum: the first lane of every warp, whatever its threadIdx.y is. Else "
     "}how the lanes of a warp (threadIdx.x) contribute their part: {?shuffles|a shuffle's offsets are 16, 8, 4, 2, 1|a "
