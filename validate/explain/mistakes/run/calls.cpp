@@ -1,10 +1,8 @@
 // Host code, calls and launches that are wrong, as a look at every access, or CUDA, reports them.
 
-#include <algorithm>
 #include <cstdlib>
 #include <regex>
 #include <string>
-#include <vector>
 
 #include "explain/mistakes/families.h"
 #include "explain/mistakes/run/found.h"
