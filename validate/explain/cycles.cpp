@@ -210,10 +210,13 @@ Diagnosis diagnose_cycle_sum(const Case& run, double found, double of_before,
   }
   const auto is = [&](double value) { return std::fabs(found - value) <= 1e-3 * value; };
   const char* const what =
-      is(4 * of_before) ? "four times as large as it should be: it is that of the defect, and "
-                          "a sweep would change a point by a quarter of that"
-      : is(of_before * run.n) ? "not divided by n"
-                              : nullptr;
+      is(4 * of_before)   ? "four times as large as it should be: it is that of the defect, and "
+                            "a sweep would change a point by a quarter of that"
+      : is(2 * of_before) ? "twice as large as it should be: a factor 1/4 under the root only "
+                            "halves it"
+      : is(of_before * run.n)     ? "not divided by n"
+      : is(of_before * of_before) ? "the mean of the squares; its root is missing"
+                                  : nullptr;
   return say(
       what ? Answer("residual_of_a_cycle").with("what", what) : Answer("residual_of_another_level"),
       run, patient);
