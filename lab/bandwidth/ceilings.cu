@@ -46,7 +46,7 @@ constexpr int kL1Words = kL1Threads * kUnrolled + 32 * kL1Shifts;
 constexpr int kChains = 8;  // of dependent multiply-adds in a thread
 constexpr int kArithmeticBlock = 256;
 
-/// Times `work`, which moves so many bytes (or makes so many operations), and keeps a row of it:
+/// Times `work`, which moves `amount` bytes (or does as many operations), and keeps a row of it:
 /// CUDA events around each call, after some that warm up.
 void measure(Row row, double amount, const std::function<void()>& work) {
   cudaEvent_t begin, end;

@@ -19,7 +19,7 @@ void set_device(const std::string& name, bool timed = true);
 /// The time now, in UTC, as strftime's `pattern` has it.
 std::string utc_time(const char* pattern);
 
-/// Writes DIR/NAME; exit code 4 if it cannot be written.
+/// Writes DIR/NAME, which is there only when it is whole; exit code 4 if it cannot be written.
 void write_whole(const std::string& dir, const std::string& name, const std::string& text);
 
 /// A line that the run prints under its first one.

@@ -40,20 +40,6 @@ double largest_of(const Field& field) {
   return largest;
 }
 
-bool row_is_made_with(const Field& from, int other, bool south, const Field& before,
-                      const Field& found, int n, int j, const Near& near) {
-  const auto row = [n](const Field& field, int k) {
-    return &field[static_cast<std::size_t>(k) * n];
-  };
-  const float *middle = row(before, j), *taken = row(from, other), *made = row(found, j);
-  const float* opposite = row(before, south ? j + 1 : j - 1);
-  for (int i = 1; i < n - 1; ++i) {
-    const double sum = static_cast<double>(middle[i + 1]) + opposite[i] + middle[i - 1] + taken[i];
-    if (!near(0.25 * sum, made[i])) return false;
-  }
-  return true;
-}
-
 Cells differing(const Field& expected, const Field& found, int n, int sweeps) {
   const Near near(largest_of(expected), sweeps);
   return Cells::where(n, [&](int i, int j) {

@@ -40,11 +40,6 @@ class Sweeps {
 
 double largest_of(const Field& field);
 
-/// Whether row j of `found` is what a sweep makes of `before`, with row `other` of `from` in the
-/// place of its neighbour to the south (or to the north).
-bool row_is_made_with(const Field& from, int other, bool south, const Field& before,
-                      const Field& found, int n, int j, const Near& near);
-
 /// Whether a residual is the right one, as the validator sees it.
 inline bool same_residual(double found, double right) {
   return std::fabs(found - right) <= 1e-6 * right;

@@ -86,7 +86,7 @@ Answer several_sweeps(const FieldLook& look) {
   return {};
 }
 
-/// Whether one pass of so many sweeps is right.
+/// Whether the field is right after one pass of `sweeps` sweeps.
 bool right_at_once(const FieldLook& look, int sweeps) {
   Case pass = look.evidence.wrong.run;
   pass.check_every = pass.iterations = sweeps;

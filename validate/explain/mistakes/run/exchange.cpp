@@ -12,6 +12,22 @@
 namespace validate {
 namespace {
 
+/// Whether row j of `found` is what a sweep makes of `before`, with row `other` of `from` in the
+/// place of its neighbour to the south (or to the north).
+bool row_is_made_with(const Field& from, int other, bool south, const Field& before,
+                      const Field& found, int n, int j, const Near& near) {
+  const auto row = [n](const Field& field, int k) {
+    return &field[static_cast<std::size_t>(k) * n];
+  };
+  const float *middle = row(before, j), *taken = row(from, other), *made = row(found, j);
+  const float* opposite = row(before, south ? j + 1 : j - 1);
+  for (int i = 1; i < n - 1; ++i) {
+    const double sum = static_cast<double>(middle[i + 1]) + opposite[i] + middle[i - 1] + taken[i];
+    if (!near(0.25 * sum, made[i])) return false;
+  }
+  return true;
+}
+
 /// What the first row of a rank found in the halo below it, or the last one in the halo above it: a
 /// row that was another one, or the same one of another time. `sweeps` is the first wrong iteration.
 Answer held_by_halo(const Evidence& evidence, Sweeps* right, const Field& found, int row,
