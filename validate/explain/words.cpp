@@ -218,7 +218,7 @@ std::string Words::handover() const {
                ? "std::swap(f_old, f_new) (in a function it must reach main's own pointers)"
                : "the exchange of f_old and f_new in {host}";
   }
-  return "std::swap(f_old, f_new)";
+  return has_name("swap", true) ? "std::swap(f_old, f_new)" : "the exchange of the two fields";
 }
 
 std::string Words::formula() const {

@@ -135,10 +135,13 @@ Answer stands_still(const FieldLook& look) {
                         exchanges_its_own_pointers(look.evidence.source));
 }
 
-/// The sweep writes to the field that it should read, and the copy brings back the other's starting
-/// values.
+Field sweep_of_new(const FieldLook& look, int) { return Sweeps(look.n, look.start_new).after(1); }
+
+/// The sweep writes to the field that it should read; the copy, if there is one, brings back the
+/// other's starting values.
 Answer fields_exchanged(const FieldLook& look) {
-  if (look.start_new == look.start_old || !predicts(look, new_start)) return {};
+  if (look.start_new == look.start_old) return {};
+  if (!predicts(look, look.has(kSwaps) ? sweep_of_new : new_start)) return {};
   Sweeps from_new(look.n, look.start_new);
   return Answer(same_residual(look.said(1), from_new.residual(1)));
 }
@@ -185,10 +188,12 @@ const Family kHistoryMistakes = {
      {"how many sweeps {host} performs, and by how much iteration goes up in main{?graph|; and with how many sweeps "
       "each graph is captured: as many as main counts for a launch of it}"}},
     {"fields_exchanged_in_the_call", Strength::kHistory, kAnyProgram, of_field<fields_exchanged>,
-     "the sweep reads f_new and writes f_old: the two are exchanged, and the copy then overwrites the result",
+     "{?swaps|every sweep reads the starting values of the new field and writes the old one: the two are exchanged, "
+     "and main's pointers do not follow (or change roles twice in each iteration)|the sweep reads f_new and writes "
+     "f_old: the two are exchanged, and the copy then overwrites the result}",
      {"the arguments of {sweep} where it is {?kernels|launched|called}, each in the place of its parameter: f_new "
       "where it writes, and f_old where it reads",
-      "{?kernels|the call of {host} in main, with the fields in its order}"}},
+      "{?swaps|{handover}|{?kernels|the call of {host} in main, with the fields in its order}}"}},
     {"one_iteration_behind", Strength::kHistory, kAnyProgram, of_field<history<one_sweep_less>>,
      "{?checks|with --check-every 1 }the field is the previous iteration's",
      {"run.finish in main: it must get the field that the last sweep wrote; and whether the new field becomes the "

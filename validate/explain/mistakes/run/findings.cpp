@@ -396,7 +396,8 @@ const Family kFindingMistakes = {
     {"reads_what_nothing_has_written", kHarmless, kAnyProgram, finding,
      "line {line} reads what nothing has written{?array|, in {array}}",
      {"where {?array|{array}|that memory} is written before: all that line {line} reads, {?pitch|the padding of a row "
-      "included, }and in the same place (cudaMemset and cudaMemcpy count bytes, and a float has sizeof(float) of them)",
+      "included, }and in the same place (cudaMemset and cudaMemcpy count bytes, and a float has sizeof(float) of "
+      "them; a launch grid that is rounded down leaves out the last points)",
       "{?levels|whether u, r and e of every level, also of the last one, are set before a kernel reads them|if "
       "pointers are exchanged: whether both fields got starting values. A kernel's f_old is each of them in turn}"}},
     {"starting_values_are_freed", kForbidden, kAnyProgram, finding,
