@@ -36,7 +36,7 @@ constexpr const char* kHelp =
 
 /// What a learner finds at a glance.
 constexpr int kFewLines = 6, kFewFunctions = 2;
-constexpr std::size_t kFewNames = 4;
+constexpr std::size_t kFewNames = 2;
 
 /// Lines first to last, from 1, that others take the place of. last = first - 1: none.
 struct Lines {
