@@ -69,7 +69,8 @@ const std::map<std::string, const char*> kPhrases = {
      "centre}"},
     {"stored_parts",
      "how many of the stored parts are copied and added up: one per block, gridDim.x * gridDim.y of them, and "
-     "cudaMemcpy counts bytes (sizeof(double) each)"},
+     "cudaMemcpy counts bytes (sizeof(double) each); and whether the sums of all warps of the kernel that adds them up "
+     "are put together"},
     {"who_adds",
      "the `if` around what adds to the sum in {sweep}: {?block_sum or shuffles|it chooses one thread of each block "
      "(or warp), by threadIdx only, and does not choose among blocks|each thread with an interior point adds its "

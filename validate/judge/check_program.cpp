@@ -170,7 +170,12 @@ class Judgement {
   /// What is found without the largest grids, once.
   void end_small_grids() {
     if (std::exchange(small_grids_ended_, true)) return;
+    look_at_it();
     judge_stopping();
+  }
+
+  /// Before where it stops: a race that loses an addition now and then may show there alone.
+  void look_at_it() {
     if (!extent_.look) return;
     Verdict found = extent_.look();
     looked_at_ = found.kind == Verdict::kRight;

@@ -358,6 +358,23 @@ TEST_F(ExtentTest, a_look_at_every_access_that_is_wrong_waits_for_no_large_grid)
   EXPECT_FALSE(says(verdict_of(Verdict::kCannotRunHere), "No race"));
 }
 
+// A race that loses an addition now and then may show first in the run to a tolerance.
+TEST_F(ExtentTest, a_look_that_is_wrong_comes_before_where_it_stops) {
+  const std::string program = temporary("program.sh");
+  test::write_script(program, "case \"$*\" in *--tolerance*) exit 3;; esac\n'" +
+                                  std::string(test::kSerialProgram) + "' \"$@\"\n");
+  const auto stops_wrongly = [&](Verdict::Kind look) {
+    validate::Extent extent;
+    extent.look = [look] { return Verdict{look}; };
+    const Verdict verdict = check_program(
+        program, {{ProblemKind::kLaplace, 100, 20}}, 60, [](const std::string&) {}, {}, extent);
+    EXPECT_EQ(verdict.kind, Verdict::kWrong);
+    return says(verdict, "--tolerance");
+  };
+  EXPECT_TRUE(stops_wrongly(Verdict::kRight));
+  EXPECT_FALSE(stops_wrongly(Verdict::kWrong));
+}
+
 TEST_F(ExtentTest, a_grid_of_its_own_n_that_does_not_fit_is_a_remark) {
   const std::string program = temporary("program.sh");
   test::write_script(program,

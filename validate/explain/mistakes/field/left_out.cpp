@@ -68,6 +68,7 @@ const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answe
       (before_rows > 0 || pattern.kind == Pattern::kColumns)) {
     const int block = std::max(before_columns, before_rows);
     answer->with("launch", true);
+    if (block >= 64 && first_left_out.front() == block) answer->with("row", block);
     // Larger blocks than that are rare, and other mistakes leave out as much.
     if (block <= 32) {
       answer->with("block", block).with("rest", look.n % block);
@@ -218,7 +219,8 @@ Answer kept_values(const FieldLook& look) {
 // clang-format off
 const char* const kLaunch =
     "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, "
-    "{launch_grid}{?strips|; and what {sweep} itself divides, rows by blocks or warps}}";
+    "{launch_grid}{?row|; or, if a block has a whole row, the loop over its points: without one, {row} threads have "
+    "{row} points}{?strips|; and what {sweep} itself divides, rows by blocks or warps}}";
 const char* const kPointsOfThreads =
     "which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and threadIdx, the "
     "`if` there, and the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points "

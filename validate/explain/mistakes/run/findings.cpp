@@ -265,9 +265,10 @@ const Family kFindingMistakes = {
      {"line {line}: ({parameter}) in place of {parameter}, and the same for the others; or an inline function, which "
       "needs none"}},
     {"barrier_is_not_reached_by_all", kForbidden, kAnyProgram, finding,
-     "not all threads of {?barrier|the block|the warp} reach the {?barrier|barrier|shuffle} at line {line}: some have "
-     "returned before, or an `if` or a loop leads them around it",
-     {"each `return`, `if` and loop before line {line}: threads without a point skip their work, not the "
+     "not all threads of {?barrier|the block|the warp} reach the {?barrier|barrier|shuffle} at line {line}: "
+     "{?detail|others wait at line {detail}|some have returned before, or an `if` or a loop leads them around it}",
+     {"{?detail|line {detail}: whether only some of the threads get there, through an `if` or a loop}",
+      "each `return`, `if` and loop before line {line}: threads without a point skip their work, not the "
       "{?barrier|barrier (a cub reduction has barriers inside)|shuffle; and the block's shape in {host}: 32 lanes of a "
       "warp along x, before the number of warps}"}},
     {"lane_takes_no_part", kForbidden, kAnyProgram, finding,
@@ -397,7 +398,8 @@ const Family kFindingMistakes = {
      "line {line} reads what nothing has written{?array|, in {array}}",
      {"where {?array|{array}|that memory} is written before: all that line {line} reads, {?pitch|the padding of a row "
       "included, }and in the same place (cudaMemset and cudaMemcpy count bytes, and a float has sizeof(float) of "
-      "them; a launch grid that is rounded down leaves out the last points)",
+      "them; a launch grid that is rounded down leaves out the last points){?pitch|; or whether it means that place: "
+      "the row above is one padded row away, not n}",
       "{?levels|whether u, r and e of every level, also of the last one, are set before a kernel reads them|if "
       "pointers are exchanged: whether both fields got starting values. A kernel's f_old is each of them in turn}"}},
     {"starting_values_are_freed", kForbidden, kAnyProgram, finding,
