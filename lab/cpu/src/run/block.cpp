@@ -330,13 +330,14 @@ void Block::fail_at_warp(int warp) {
   }
   const bool other_mask = here(other) && mask_[other] != mask_[thread];
   const bool returned = w.returned() & bit_of(other);
+  const bool elsewhere = !returned && !(waits_at_[other] == waits_at_[thread]);
   const std::string does =
       returned ? " has returned"
                : joined(" waits at ", waits_at_[other], other_mask ? " with another mask" : "");
   fail_in_block("shuffle", waits_at_[thread],
                 joined("thread ", index_[thread], " waits here for the others of its mask, thread ",
                        index_[other], does),
-                returned ? "" : text(waits_at_[other].line));
+                elsewhere ? text(waits_at_[other].line) : "");
 }
 
 /// Of a thread that waits `at` the barrier, and one that does not wait there.
