@@ -25,8 +25,8 @@ Answer other_count(const FieldLook& look) {
       if (made < 0 || made > asked + too_many) continue;
       if (!agree(look.sweeps.after(made), look.found, look.n, std::max(asked, made))) continue;
       // The last of a graph's sweeps may have written main's other field.
-      const bool one_more = same_residual(look.said(asked), look.sweeps.residual(made + 1));
-      if (graph && made > asked && one_more) ++made;
+      const bool other = graph && made > asked;
+      if (other && same_residual(look.said(asked), look.sweeps.residual(made + 1))) ++made;
       Answer answer("other_number_of_sweeps");
       answer.with("asked", asked).with("made", counted(made, "sweep")).with("fewer", made < asked);
       answer.with("are", made == 1 ? "is" : "are");
