@@ -107,13 +107,17 @@ double cpu_seconds_of(pid_t child) {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-/// How long the child itself was ready and waited for a CPU that others used (the second number of
-/// /proc/PID/schedstat: man 5 proc, "Scheduler statistics" of the kernel's documentation). 0 if the
-/// system does not say.
+/// How long the child, or the one below it that waited longest (a rank, of a launcher), was ready and
+/// waited for a CPU that others used (the second number of /proc/PID/schedstat: man 5 proc, "Scheduler
+/// statistics" of the kernel's documentation). 0 if the system does not say.
 double seconds_waited_for_a_cpu(pid_t child) {
+  const std::string process = "/proc/" + std::to_string(child);
   double ran = 0, waited = 0;
-  std::ifstream("/proc/" + std::to_string(child) + "/schedstat") >> ran >> waited;
-  return 1e-9 * waited;
+  std::ifstream(process + "/schedstat") >> ran >> waited;
+  double longest = 1e-9 * waited;
+  std::ifstream below(process + "/task/" + std::to_string(child) + "/children");
+  for (pid_t one; below >> one;) longest = std::max(longest, seconds_waited_for_a_cpu(one));
+  return longest;
 }
 
 /// Reads what the child prints until it ends, takes too long, or is unwanted.

@@ -26,9 +26,10 @@ struct Work {
   std::chrono::steady_clock::time_point done_at = {};
   int questions = 0;  // how often the host has asked whether it is done
   const Stream* stream = nullptr;
-  // Of a library's work, and of a kernel if others were queued in other streams: whether it may run
-  // alongside a kernel.
-  bool has_kernel_beside = false, has_other_stream = false;
+  // Of a library's work, and of a kernel if others were queued in other streams: how many kernels
+  // it may run alongside.
+  int kernels_beside = 0;
+  bool has_other_stream = false;
 
   bool is_kernel() const { return !uses.empty() && !what; }
   bool is_of_library() const { return what && !where.line; }
@@ -97,7 +98,10 @@ void finish(Work& work) {
   work.run = nullptr;
   work.after.clear();
   const char* what = work.is_of_library() ? work.what : work.has_other_stream ? "kernel" : nullptr;
-  if (what) note(work.has_kernel_beside ? "beside a kernel" : "beside no kernel", what);
+  if (!what) return;
+  const bool several = work.is_of_library() && work.kernels_beside > 1;
+  const char* one = work.kernels_beside > 0 ? "beside a kernel" : "beside no kernel";
+  note(several ? "beside kernels" : one, what);
 }
 
 /// Marks a piece of work, and all that it has to come after, of what is not done.
@@ -155,8 +159,8 @@ void look_for_company(const std::shared_ptr<Work>& work) {
     const bool kernels = work->is_kernel() && other->is_kernel() && work->stream != other->stream;
     if (kernels) work->has_other_stream = other->has_other_stream = true;
     if (other->marked) continue;
-    if (kernels || (work->is_kernel() && other->is_of_library())) other->has_kernel_beside = true;
-    if (kernels || (work->is_of_library() && other->is_kernel())) work->has_kernel_beside = true;
+    if (kernels || (work->is_kernel() && other->is_of_library())) ++other->kernels_beside;
+    if (kernels || (work->is_of_library() && other->is_kernel())) ++work->kernels_beside;
   }
 }
 

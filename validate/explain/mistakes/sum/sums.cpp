@@ -54,6 +54,16 @@ Answer order_of_sum(const Evidence& evidence) {
       return given && all[at].launch && std::count(given->begin(), given->end(), sum) > 0;
     };
     const bool behind = k > 0 && adds(k - 1);
+    const bool fetched_before = k > 0 && beside(k - 1) && is_copy(all[k - 1], "DeviceToHost") &&
+                                all[k - 1].arguments[1] == sum;
+    if (fetched_before && are_apart(all[k - 1], all[k], evidence.source)) {
+      return Answer("sum_in_two_streams")
+          .with("line", all[k].line)
+          .with("fill", true)
+          .with("copy", true)
+          .with("other", all[k - 1].line)
+          .with("sum", sum);
+    }
     const bool copied =
         beside(k + 1) && is_copy(all[k + 1], "DeviceToHost") && all[k + 1].arguments[1] == sum;
     // A launch that comes right after the two is what comes too late, and not the copy.
@@ -255,8 +265,8 @@ const Family kSumMistakes = {
      "line {other} has added",
      {"line {line}: a copy to the host has the host's address first, then {sum}, and cudaMemcpyDeviceToHost"}},
     {"sum_in_two_streams", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "every residual is 0: line {line} {?fill|resets|copies} {sum} in another stream than the kernel of line {other}, "
-     "and neither waits for the other",
+     "every residual is 0: line {line} {?fill|resets|copies} {sum} in another stream than the {?copy|copy|kernel} of "
+     "line {other}, and neither waits for the other",
      {"the streams of these two lines: the same for both; or what comes later waits (cudaStreamSynchronize, or "
       "cudaStreamWaitEvent)"}},
     {"sum_is_reset_too_early", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
