@@ -44,7 +44,8 @@ const std::map<std::string, const char*> kPhrases = {
     {"bounds",
      "{?strips|which columns and rows keep their old values in {sweep} and in what it calls: those of the boundary, "
      "0 and n - 1, and no others; and with which column each strip, or block, begins{?ring|; and in which rounds "
-     "a march looks at that: in all near a boundary}|the bounds of i and j in {sweep}: 1 to n - 2}"},
+     "a march looks at that: in all near a boundary}|the bounds of i and j in {sweep}: 1 to n - 2{?slabs|, "
+     "and of j those of the rank's own rows}}"},
     {"launch_grid",
      "{?block_constant|(n + kBlockX - 1) / kBlockX blocks|enough blocks along x for n columns, and enough along y "
      "for n rows}"},

@@ -62,7 +62,9 @@ Answer race_of(const Evidence& evidence, const char* rule) {
   const bool shared = evidence.finding.is_race() && evidence.finding.shared();
   const std::size_t first = evidence.source.find("cudaStreamCreate");
   const bool several = evidence.source.find("cudaStreamCreate", first + 1) != std::string::npos;
-  const bool streams = several || (!words.has(kTile) && words.has(kStreams));
+  // Where a look finds no race, it is none between the threads of a kernel.
+  const bool no_tile = !words.has(kTile) || evidence.patient.watched;
+  const bool streams = several || (no_tile && words.has(kStreams));
   return Answer(rule).with("of_streams", streams && !shared);
 }
 
@@ -160,8 +162,9 @@ const Family kRaceMistakes = {
     {"race_in_the_field", Strength::kShape, with(kTile), of_field<two_fields>, kRace, kRaceLooks},
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: {?!unset|a race, or a variable that was never "
-     "set|most likely {?late_sum|two checks share a sum, or one stream sets it to 0 while another adds, or a variable "
-     "is not set|a variable that was never set}, as a look at every access finds no race}",
+     "set|most likely {?late_sum|{?streams|a rank's parts overlap, or }two checks share a sum, or one stream sets it "
+     "to 0 while another adds, or a variable is not set|a variable that was never set}, as a look at every access "
+     "finds no race}",
      {"{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
       "host; and whether the fill that sets it to 0 comes before every kernel that adds to it, in the same stream or "
       "by a wait; and whether a rank's parts overlap, so that two streams sweep and count the same "

@@ -53,11 +53,13 @@ const Family kCycleMistakes = {
       "neighbours, and has the same r in it; what both give together is added to u; once stage 5 is done: whether the "
       "way up reaches level 0}}"}},
     {"no_coarse_correction", Strength::kShape, kAnyProgram, nullptr,
-     "the smooth part of the error stays: hardly anything that the coarser levels find reaches the field",
+     "the smooth part of the error stays: what the coarser levels find does not reach the field, or is not what the "
+     "field lacks there",
      {"the weights that make the coarse defect: each is one along x, which the columns give, times one along y, which "
       "the rows give. Those of one coarse point sum up to (coarse distance / fine distance)^2, 4 for odd n, because a "
       "defect has the square of the distance in it",
-      "where point i lies on the coarser level: at i * (m - 1) / (n - 1), which is about i / 2, and not 2 * i",
+      "where point i lies on the coarser level: at i * (m - 1) / (n - 1), which is about i / 2, and not 2 * i (n "
+      "points a side have n - 1 distances)",
       "whether the coarse correction is interpolated and added to e, before the last sweep (not subtracted, nor put in "
       "its place), and whether e as it is, not a part of it, is added to u",
       "whether each kernel reaches all points of the level that it writes (its launch grid, and the threads of one "

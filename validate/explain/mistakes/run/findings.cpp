@@ -374,10 +374,11 @@ const Family kFindingMistakes = {
      {"{?async|{?ring|{rows_arrive}; and the place where a row is loaded: the one of the row that was used last|what "
       "waits for the copies before the tile is read: __pipeline_commit(), __pipeline_wait_prior(0), and "
       "then __syncthreads()}|{?parts|which threads write the parts, and how many there are: of each warp lane 0 "
-      "(lane = threadIdx.x % 32), each in the place of its warp; and how many the reduction reads|{tile_loads}}}",
+      "(lane = threadIdx.x % 32), each in the place of its warp; and how many the reduction "
+      "reads|{tile_loads}{?passes|; if the tile has two buffers, which of them is loaded, and read first}}}",
       "{?!async|{?!parts|which point of the grid an entry is loaded from: blockIdx times the number of points that a "
-      "block has (without the halo), plus the entry's own column or row, less 1; and the `if` there, which leaves out "
-      "only points beyond the grid}}",
+      "block has (without the halo), plus the entry's own column or row, less the halo's width; and the `if` there, "
+      "which leaves out only points beyond the grid}}",
       "{?!async|the index at line {line}: whether {entry} is the entry that is meant there; and the `if` "
       "around it{?!parts|: only threads that have a point (in a sweep, of the interior: 1 to n - 2)}}"}},
     {"shared_sum_is_not_set", kHarmless, kAnyProgram, finding,
