@@ -59,12 +59,15 @@ struct Answer {
 
 /// The programs that can have a mistake.
 struct Programs {
-  unsigned needs = 0, never = 0;  ///< traits
-  bool fit(const Words& words) const { return words.has(needs) && !words.has_any(never); }
+  unsigned needs = 0, never = 0, one_of = 0;  ///< traits
+  bool fit(const Words& words) const {
+    return words.has(needs) && !words.has_any(never) && (one_of == 0 || words.has_any(one_of));
+  }
 };
 inline constexpr Programs kAnyProgram = {};
 constexpr Programs with(unsigned traits) { return {traits, 0}; }
 constexpr Programs without(unsigned traits) { return {0, traits}; }
+constexpr Programs with_any(unsigned traits) { return {0, 0, traits}; }
 
 /// An entry. In its words {name} stands for what the answer has by that name, or for the program's
 /// own words (words.cpp); {?name|these|or these} asks whether the answer, or the program, has it.

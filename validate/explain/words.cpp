@@ -135,10 +135,11 @@ Words::Words(const Patient& patient)
   // A file of a late step that still has a tile is none of strips, and the other way round.
   const bool tile_in_file = file && has(kTile);
   traits_ &= ~(kTile | kStrips);
-  if (step_ >= 12 && !tile_in_file) {
+  const bool others = file && !tile_in_file && !has(kShuffles);  // of a point for each thread, say
+  if (step_ >= 12 && !tile_in_file && !others) {
     traits_ |= kStrips;
   } else {
-    if (step_ >= 9) traits_ |= kTile;
+    if (step_ >= 9 && !(step_ >= 12 && others)) traits_ |= kTile;
     traits_ &= ~(kPasses | kRing);
   }
   const bool no_atomic = file && names_.count("__global__") && !holds_evidence(names_, "atomic*");
@@ -206,7 +207,7 @@ std::string Words::host() const {
   const std::string usual = has_name("jacobi_pass", has(kPasses))    ? "jacobi_pass"
                             : has_name("jacobi_sweeps", step_ >= 11) ? "jacobi_sweeps"
                                                                      : "jacobi_sweep";
-  return has_name(usual, true) ? usual : "the function that launches it";
+  return has_name(usual, true) ? usual : "the function that launches the kernel";
 }
 
 std::string Words::handover() const {

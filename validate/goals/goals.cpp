@@ -100,10 +100,12 @@ const std::vector<Goal>& goals() {
        "What is exposed? make nsys STEP=15 shows the exchange, and what the GPU does meanwhile."},
       {16, "a cycle leaves at most 0.3 of the error, whatever n", little_error_left,
        "The sweeps damp rough errors, the coarser levels smooth ones. If nothing above says which "
-       "are left: how many points has each level (n / 2 + 1), and where do they lie?"},
+       "are left: how many points has each level (n / 2 + 1), where do they lie, and is the last "
+       "one, of one interior point, solved (e = r / 4)?"},
       {16, "the first cycle begins with what the coarser levels found", begins_near,
        "Solve on the coarsest level first, interpolate, and go on with the next finer one: a cycle "
-       "that begins on a level adds to that level's u. Each needs the boundary's values before. "
+       "that begins on a level takes that level's defect, and adds to its u. Each needs the "
+       "boundary's values before. "
        "Point i lies at i * (m - 1) / (n - 1) of the m x m points that it is interpolated from, "
        "and the finest level is filled last."},
       {16, "solved in the time of 30 copies of the field", solves_in_few_copies,

@@ -84,7 +84,7 @@ void Ranks::wait_for(cudaEvent_t event) {
 
 void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t stream) {
   if (halos.empty()) return;  // one rank has no neighbours: no reason to wait for the stream
-  State& state = *state_;
+  State::Halos& pinned = state_->halos[stream];
   std::size_t values = 0;
   for (const Halo& halo : halos) {
     if (halo.rank < 0 || halo.rank >= self.size) {
@@ -95,17 +95,18 @@ void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t s
     }
     values += halo.values;
   }
-  if (values > state.values) {
-    CUDA_CHECK(cudaFreeHost(state.to_others));
-    CUDA_CHECK(cudaFreeHost(state.from_others));
-    CUDA_CHECK(cudaMallocHost(&state.to_others, values * sizeof(float)));
-    CUDA_CHECK(cudaMallocHost(&state.from_others, values * sizeof(float)));
-    state.values = values;
+  if (values > pinned.values) {
+    wait(stream);  // what came before may not have reached the GPU
+    CUDA_CHECK(cudaFreeHost(pinned.to_others));
+    CUDA_CHECK(cudaFreeHost(pinned.from_others));
+    CUDA_CHECK(cudaMallocHost(&pinned.to_others, values * sizeof(float)));
+    CUDA_CHECK(cudaMallocHost(&pinned.from_others, values * sizeof(float)));
+    pinned.values = values;
   }
 
   std::size_t at = 0;
   for (const Halo& halo : halos) {
-    copy_halo(state.to_others + at, halo.send, halo, cudaMemcpyDeviceToHost, stream);
+    copy_halo(pinned.to_others + at, halo.send, halo, cudaMemcpyDeviceToHost, stream);
     at += halo.values;
   }
   wait(stream);
@@ -116,10 +117,10 @@ void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t s
   for (const Halo& halo : halos) {
     const int count = static_cast<int>(halo.values);
     requests.resize(requests.size() + 2);
-    MPI_CHECK(MPI_Irecv(state.from_others + at, count, MPI_FLOAT, halo.rank, kHaloTag,
+    MPI_CHECK(MPI_Irecv(pinned.from_others + at, count, MPI_FLOAT, halo.rank, kHaloTag,
                         MPI_COMM_WORLD, &requests[requests.size() - 2]));
-    MPI_CHECK(MPI_Isend(state.to_others + at, count, MPI_FLOAT, halo.rank, kHaloTag, MPI_COMM_WORLD,
-                        &requests.back()));
+    MPI_CHECK(MPI_Isend(pinned.to_others + at, count, MPI_FLOAT, halo.rank, kHaloTag,
+                        MPI_COMM_WORLD, &requests.back()));
     at += halo.values;
     others += format("%srank %d", others.empty() ? "" : " or ", halo.rank);
   }
@@ -127,7 +128,7 @@ void Ranks::exchange_through_host(const std::vector<Halo>& halos, cudaStream_t s
 
   at = 0;
   for (const Halo& halo : halos) {
-    copy_halo(halo.receive, state.from_others + at, halo, cudaMemcpyHostToDevice, stream);
+    copy_halo(halo.receive, pinned.from_others + at, halo, cudaMemcpyHostToDevice, stream);
     at += halo.values;
   }
 }

@@ -159,8 +159,10 @@ Ranks::~Ranks() {
     self.comm = nullptr;
   }
 #endif
-  CUDA_CHECK(cudaFreeHost(state_->to_others));
-  CUDA_CHECK(cudaFreeHost(state_->from_others));
+  for (const auto& [stream, halos] : state_->halos) {
+    CUDA_CHECK(cudaFreeHost(halos.to_others));
+    CUDA_CHECK(cudaFreeHost(halos.from_others));
+  }
   CUDA_CHECK(cudaFreeHost(state_->sum));
   finalize();
 }

@@ -217,6 +217,24 @@ void wait_a_moment(int polls) {
   }
 }
 
+/// While a rank's host waits, its GPU goes on, and another rank may wait for that.
+void let_gpu_go_on() {
+#ifdef __CUDA_ON_CPU__
+  const std::string what = watch.what, kind = watch.kind;
+  const int limit = watch.limit;
+  --watch.board->waiting;
+  const bool went_on = cuda_on_cpu::go_on();
+  ++watch.board->waiting;
+  if (!went_on) return;
+  const std::lock_guard<std::mutex> lock(watch.mutex);  // that piece of work may have waited, too
+  watch.what = what;
+  watch.kind = kind;
+  watch.limit = limit;
+  watch.since = Clock::now();
+  watch.waits = true;
+#endif
+}
+
 }  // namespace
 
 void set_time_limit(int seconds) { watch.seconds = seconds; }
@@ -236,10 +254,12 @@ void end_waiting() {
 }
 
 int wait_politely(MPI_Request* request, MPI_Status* status) {
+  constexpr int kMany = 500;  // a twentieth of a second
   int done = 0, error = MPI_SUCCESS;
   ++watch.board->waiting;
   for (int polls = 0; !done && error == MPI_SUCCESS; wait_a_moment(++polls)) {
     error = MPI_Test(request, &done, status);
+    if (!done && polls > kMany) let_gpu_go_on();
   }
   ++watch.board->went_on;
   --watch.board->waiting;

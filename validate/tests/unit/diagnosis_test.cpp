@@ -570,7 +570,10 @@ TEST_F(DiagnosisTest, words_are_those_of_the_file) {
   solver.is_swept = [](int i, int) { return i < 96; };
   names = {"tile", "kBlockX", "jacobi_sweep_kernel", "jacobi_sweeps"};
   EXPECT_SAYS("(n + kBlockX - 1) / kBlockX blocks", said(12));
+  // Without shuffles threads are no lanes of strips.
   names = {"load_row", "kRows", "jacobi_pass_kernel", "jacobi_pass"};
+  EXPECT_SAYS("the launch grid in jacobi_pass: round it up, enough blocks along x", said(12));
+  names.insert("__shfl_up_sync");
   // Three columns are no strip that a launch grid leaves out.
   EXPECT_SAYS("look at: which columns and rows keep their old values in jacobi_pass_kernel",
               said(12));

@@ -396,6 +396,11 @@ TEST(FindingTest, what_a_job_of_ranks_says) {
   EXPECT_SAYS("look at: exchange_halos: the first row that is sent", more);
 }
 
+TEST(FindingTest, a_line_of_a_file_of_the_lab_is_none_of_the_learners) {
+  EXPECT_SAYS("at line 119 the host ", said_of(report("host_early", 119, "file=jacobi.cu")));
+  EXPECT_EQ(said_of(report("host_early", 119, "file=exchange.cpp")).find("119"), std::string::npos);
+}
+
 TEST(FindingTest, calls_that_are_refused) {
   const std::string flags = "|flags=call cudaErrorInvalidValue|place=destination|array=";
   const auto direction = [&](int line, const std::string& call) {

@@ -104,8 +104,12 @@ namespace cuda_on_cpu {
 
 // For a library that moves data between GPUs, and has another one in its place here.
 
-/// Queues such work, `what` it is ("ncclSend", say, a constant). While it runs all memory is open.
+/// Queues such work, `what` it is ("ncclSend", say, a constant), one piece after another.
+/// While it runs all memory is open.
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> work);
+/// The host waits for others, and its GPU goes on meanwhile: runs a piece of work that may start now.
+/// false: there is none, or the host waits in the middle of one.
+bool go_on();
 /// Whether a GPU may use these bytes, as the `what` of a call; if not, says why.
 cudaError_t check_device_memory(const void* p, std::size_t bytes, const char* what);
 /// The work has written them.

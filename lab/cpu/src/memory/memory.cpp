@@ -304,7 +304,7 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
   }
   if (as_device && !a) {
     return error_because({.kind = "host_memory", .place = what}, cudaErrorInvalidValue, "the ",
-                         what, " is host memory, but the direction says device");
+                         what, " is no memory of the GPU, but the direction says device");
   }
   return cudaSuccess;
 }

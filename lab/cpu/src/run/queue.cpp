@@ -122,7 +122,10 @@ std::shared_ptr<Work> any_ready() {
     }
   }
   if (ready.empty()) return nullptr;
-  return ready[settings().order == Order::reverse ? ready.size() - 1 : shuffle() % ready.size()];
+  const Order order = settings().order;
+  return order == Order::forward   ? ready.front()
+         : order == Order::reverse ? ready.back()
+                                   : ready[shuffle() % ready.size()];
 }
 
 /// Runs what is queued, up to `target` and all that it has to come after; null: all of it. Streams
@@ -202,6 +205,13 @@ std::shared_ptr<Work> append(Stream* stream, Where where, std::function<void()> 
     }
   } else if (stream->blocking) {
     come_after(default_stream);
+  }
+  if (work->is_of_library()) {
+    // NCCL runs the calls of one communicator one after another, in whatever streams they are
+    // (github.com/NVIDIA/nccl, issue 574).
+    static std::shared_ptr<Work>& before = *new std::shared_ptr<Work>;
+    if (before && !before->done) work->after.insert(before);
+    before = work;
   }
   own->last = work;
   work->stream = own;
@@ -293,6 +303,16 @@ cudaError_t enqueue(cudaStream_t stream, Where where, std::function<void()> run,
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> run) {
   if (auto e = refuse_while_capturing(what)) return e;
   return enqueue(stream, {}, std::move(run), {}, what);
+}
+
+bool go_on() {
+  const auto work = running ? nullptr : any_ready();
+  if (!work) return false;
+  open_all_memory();
+  finish(*work);
+  std::erase_if(queue, [](const auto& each) { return each->done; });
+  close_memory_to_host();
+  return true;
 }
 
 void wait_for_stream(cudaStream_t stream) {

@@ -85,11 +85,12 @@ void memory() {
   // A GPU may let these pass, or fail otherwise.
   FAILS(cudaErrorInvalidValue, "the source is device memory, but the direction says host",
         cudaMemcpy(host, a, 40, cudaMemcpyHostToHost));
-  FAILS(cudaErrorInvalidValue, "the destination is host memory, but the direction says device",
+  FAILS(cudaErrorInvalidValue,
+        "the destination is no memory of the GPU, but the direction says device",
         cudaMemcpy(host, a, 40, cudaMemcpyDeviceToDevice));
   FAILS(cudaErrorInvalidValue, "the destination is device memory, but the direction says host",
         cudaMemcpy(a, b, 40, cudaMemcpyDeviceToHost));
-  FAILS(cudaErrorInvalidValue, "the source is host memory, but the direction says device",
+  FAILS(cudaErrorInvalidValue, "the source is no memory of the GPU, but the direction says device",
         cudaMemcpy(host, host + 1, 4, cudaMemcpyDeviceToHost));
   FAILS(cudaErrorInvalidValue, "44 bytes, but the destination has room for only 40",
         cudaMemcpy(a, host, 44, cudaMemcpyHostToDevice));

@@ -201,9 +201,9 @@ const Family kHistoryMistakes = {
       "{?graph|whether each sweep that main counts is launched: a capture performs none; and whether each graph begins "
       "with the field that the one before it leaves: with an odd number of sweeps the fields change roles}"}},
     {"pointers_do_not_follow", Strength::kHistory, kAnyProgram, of_field<history<even_sweeps>>,
-     "after an even number of sweeps the field is right, after an odd number it is the previous sweep's: the sweeps "
-     "exchange the roles of the fields, but main's pointers do not follow; or the result is copied from a pointer that "
-     "was set before the loop",
+     "{?checks|with --check-every 1 }after an even number of sweeps the field is right, after an odd number it is the "
+     "previous sweep's: the sweeps exchange the roles of the fields, but main's pointers do not follow; or the result "
+     "is copied from a pointer that was set before the loop",
      {"{?strips|{handover}: it must change main's own pointers|where std::swap(f_old, f_new) must be called in main: "
       "after every odd number of sweeps; and which pointer run.finish copies from}"}},
     {"every_sweep_reads_the_start", Strength::kHistory, with(kSwaps), of_field<history_of_two<at_most_one_sweep>>,

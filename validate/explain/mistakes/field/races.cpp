@@ -65,7 +65,9 @@ Answer race_of(const Evidence& evidence, const char* rule) {
   // Where a look finds no race, it is none between the threads of a kernel.
   const bool no_tile = !words.has(kTile) || evidence.patient.watched;
   const bool streams = several || (no_tile && words.has(kStreams));
-  return Answer(rule).with("of_streams", streams && !shared);
+  return Answer(rule)
+      .with("of_streams", streams && !shared)
+      .with("of_ranks", evidence.wrong.run.ranks > 1);
 }
 
 /// It was wrong, and asked once more it is right; or it is wrong in one order alone, and no step
@@ -138,8 +140,8 @@ const char* const kRace =
 const std::vector<std::string> kRaceLooks = {
     "{?of_streams|what each stream waits for before {?of_pass|a pass|it goes on, and what is waited for before the sum "
     "is read}: all that the other stream did and that is used now (cudaStreamWaitEvent, for an event that was recorded "
-    "after it; a wait for one that nothing records ends at once){?slabs|; and where {exchange} puts the rows that are "
-    "received: in the halo, not in rows that another stream computes}|{?ring|{rows_arrive}|{?tile|__syncthreads() "
+    "after it; a wait for one that nothing records ends at once){?of_ranks|; and where {exchange} puts the rows that "
+    "are received: in the halo, not in rows that another stream computes}|{?ring|{rows_arrive}|{?tile|__syncthreads() "
     "between the loads of the tile and the first read of it, outside of every `if`{?of_pass|, and in a loop over "
     "sweeps also between the last read and the next write of it (make check with RACES=1 names both lines)}; whether "
     "the tile is __shared__, and as large as the block's points with their halo; or shared memory that no thread has "
@@ -149,7 +151,7 @@ const std::vector<std::string> kRaceLooks = {
     "columns|whether the host waits for each kernel (cudaDeviceSynchronize) before it goes on}}}"};
 
 const Family kRingMistakes = {
-    {"race_with_a_ring", Strength::kModel, with(kRing), of_field<race_in_ring>, kRace, kRaceLooks},
+    {"race_with_a_ring", Strength::kModel, with_any(kRing | kStreams), of_field<race_in_ring>, kRace, kRaceLooks},
 };
 
 const Family kRaceMistakes = {

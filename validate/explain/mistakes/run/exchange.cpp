@@ -166,7 +166,7 @@ const Family kExchangeMistakes = {
       "ranks.finish in main: it is given the rows that this rank computes, from the first one to the one after the "
       "last; and every rank calls it, rank 0 and all others"}},
     {"nccl_calls_wait_for_each_other", Strength::kForbidden, kAnyProgram, exchange,
-     "NCCL's calls of two ranks wait for each other",
+     "a call of NCCL waits for one of another rank that does not come, or comes later",
      {"ncclSend and ncclRecv: all of a rank's calls between ncclGroupStart and ncclGroupEnd, because outside of a "
       "group each may wait for the other rank's; and for each ncclSend an ncclRecv of the neighbour",
       "whether all ranks make the same calls, in the same order, including the sum's",
@@ -199,8 +199,8 @@ const Family kExchangeMistakes = {
       "which row is row 0 of what a rank holds: the same one, held_begin, where rows are filled, read, stored, sent "
       "and copied to the result (only in start(i, j) j is the row of the whole field)"}},
     {"rows_beside_the_borders", Strength::kShape, kAnyProgram, borders,
-     "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{?!north| to the south}{?!south| to "
-     "the north}. {?first|What is in the halo before the first pass|The halo is right {?deep|only before the first "
+     "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{?!north|, south of them}{?!south|, "
+     "north of them}. {?first|What is in the halo before the first pass|The halo is right {?deep|only before the first "
      "pass, or only in its rows next to the border: otherwise it|at first; what comes later}} is not what the "
      "neighbour's rows hold then",
      {"{?group|ncclGroupEnd: what comes after ncclGroupStart is sent and received when the group ends, and not "
@@ -210,7 +210,8 @@ const Family kExchangeMistakes = {
       "where they are put, and whether it is done before every pass}",
       "{?!group|{?first|which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, and "
       "no other row of a rank|{?streams|what the exchange waits for (the kernels that compute the rows to be sent, "
-      "all of them), and what waits for it}}}"}},
+      "all of them), and what waits for it|{?deep|which rows of the halo each sweep computes anew: all that the next "
+      "sweep before an exchange reads}}}}"}},
 };
 // clang-format on
 

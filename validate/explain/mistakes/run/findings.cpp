@@ -153,7 +153,9 @@ Answer answer_for(const Found& found) {
   const Finding& finding = found.finding;
   const Report& report = found.report;
   const std::string& file = report.file;
-  if (file.size() > 2 && file.compare(file.size() - 2, 2, ".h") == 0) return starting_values(found);
+  const std::string ending = file.substr(std::min(file.rfind('.'), file.size()));
+  if (ending == ".h") return starting_values(found);
+  if (ending == ".cpp") return {};  // of the lab: a line of a file that the learner does not know
   if (!finding.known()) return {};
   if (finding.is_outside()) return outside(found);
   if (finding.is_race()) return answer_of_race(found);
@@ -364,7 +366,8 @@ const Family kFindingMistakes = {
       "many as the rank holds|n * n floats}, and a row's padding if it has one}}",
       "{?slabs|{?lane|which rows are stored: those that the rank computes, from begin to end - 1; and }where a row is "
       "stored: row j of the field is row j - held_begin of what the rank holds}",
-      "{?of_ranks|how the rows are shared out: together the ranks have all n of them, also if n is no multiple of "
+      "{?of_ranks|where row j of the field is in what the rank holds: less the first row that is there, which is one "
+      "of the halo; how the rows are shared out: together the ranks have all n of them, also if n is no multiple of "
       "their number; and how many rows a rank allocates, and how many its kernel is given}",
       "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
       "{?bounds_too|{bounds}}"}},

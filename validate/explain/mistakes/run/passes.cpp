@@ -28,14 +28,15 @@ Answer other_count(const FieldLook& look) {
       const bool other = graph && made > asked;
       if (other && same_residual(look.said(asked), look.sweeps.residual(made + 1))) ++made;
       Answer answer("other_number_of_sweeps");
-      answer.with("asked", asked).with("made", counted(made, "sweep")).with("fewer", made < asked);
-      answer.with("are", made == 1 ? "is" : "are");
+      answer.with("asked", counted(asked, "sweep"))
+          .with("made", counted(made, "sweep"))
+          .with("fewer", made < asked);
       // Sweeps of a graph have pointers of their own: if main's are others, some seem to be
       // missing.
       const bool sum_is_right = same_residual(look.said(asked), look.sweeps.residual(asked));
       if (graph && made == asked - 1 && sum_is_right) {
         answer.rule = "pass_takes_the_other_field";
-        return answer.with("asked", counted(asked, "sweep"));
+        return answer;
       }
       if (graph && made < asked - 1) return {};
       if (made < asked && sum_is_right) answer.rule = "result_of_a_pass_is_dropped";
@@ -184,15 +185,15 @@ const Family kPassMistakes = {
      {"where main's pointers change roles: after an odd number of sweeps, and only then; a graph keeps the pointers "
       "that it was captured with", "which pointer run.finish copies from, and when that was set"}},
     {"result_of_a_pass_is_dropped", Strength::kModel, kAnyProgram, of_pass<other_count>,
-     "After {asked} sweeps the residual is right, and the field is that of {made}: a pass is performed, but its result "
+     "After {asked} the residual is right, and the field is that of {made}: a pass is performed, but its result "
      "does not become the old field",
      {"{handover}: {?passes|once after each pass, however many sweeps it has (twice is as good as never)|after each "
       "sweep of a pass, also after the last one}; or, if a kernel performs several sweeps, what it stores at its end: "
       "the values of the last one (of two tiles that take turns, those written last)"}},
     {"other_number_of_sweeps", Strength::kModel, kAnyProgram, of_pass<other_count>,
-     "{made} {are} performed where {asked} should be: a pass performs {?fewer|fewer|more} than it counts, or "
-     "{?fewer|the sweeps that are left, fewer than a pass has, are not all performed|a whole pass is performed when "
-     "fewer sweeps are left}",
+     "After {asked} the field is that of {made}: a pass performs {?fewer|fewer|more} than it counts, or "
+     "{?fewer|begins with the same field as the pass before, or the sweeps that are left, fewer than a pass has, are "
+     "not all performed|a whole pass is performed when fewer sweeps are left}",
      {"the loops over the sweeps of a pass, and over the passes: how many are performed, how many are counted, and how "
       "many are left",
       "{?tile|{?!graph|a tile with two buffers: they change roles after each sweep}}",
@@ -231,7 +232,8 @@ const Family kPassMistakes = {
       "an earlier sweep of the last pass; how many sweeps a pass performs, and the sweeps that are left at the end, "
       "fewer than a pass has"}},
     {"several_sweeps_in_a_pass", Strength::kSymptom, kAnyProgram, of_a_pass,
-     "What is wrong is how several sweeps form one pass",
+     "{?field|What is wrong is how several sweeps form one pass|In longer passes the field is right, too, and only the "
+     "residual is wrong}",
      {"{?check_kernel|whether the kernel without the sum, whose kCheck is false, writes every point, too: no `return` "
       "or `if` on kCheck comes before that}",
       "{?field|{?graph|which fields the sweeps of a graph read and write: after an odd number of them f_old and f_new "

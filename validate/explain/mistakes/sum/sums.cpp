@@ -276,9 +276,9 @@ const Family kSumMistakes = {
       "{other}|not after it}"}},
     {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0, though the field changes: {?other|the change is computed after the new value has replaced "
-     "the old one, or }the sum stays 0 (nothing is added, or only to a copy of it){?unfetched|, or the host reads it "
-     "{?unseen|before the kernel has added to it or }after it was reset}{?own|, or the formula turns it into "
-     "0}{?check_kernel|. Or nothing was ever added to the sum}",
+     "the old one, or }the sum stays 0 (nothing is added{?checks|, or not by a pass of this length}, or only to a copy "
+     "of it){?unfetched|, or the host reads it {?unseen|before the kernel has added to it or }after it was "
+     "reset}{?own|, or the formula turns it into 0}{?check_kernel|. Or nothing was ever added to the sum}",
      {"{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
       "before each check (with --check-every 1 for each)}{?passes|whether the kernel that adds to the sum, the one "
       "with kSum, is launched: for the last pass before each check}",
