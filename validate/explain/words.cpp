@@ -44,7 +44,7 @@ const std::map<std::string, const char*> kPhrases = {
     {"bounds",
      "{?strips|which columns and rows keep their old values in {sweep} and in what it calls: those of the boundary, "
      "0 and n - 1, and no others; and with which column each strip, or block, begins{?ring|; and in which rounds "
-     "a march looks at that: in all near a boundary}|the bounds of i and j in {sweep}: 1 to n - 2{?slabs|, "
+     "a march looks at that: in all near a boundary}|the bounds of i and j in {sweep}: 1 to n - 2{?slabs or of_ranks|, "
      "and of j those of the rank's own rows}}"},
     {"launch_grid",
      "{?block_constant|(n + kBlockX - 1) / kBlockX blocks|enough blocks along x for n columns, and enough along y "
@@ -99,7 +99,7 @@ const std::map<std::string, const char*> kPhrases = {
      "NCCL ranks.sum}}, before the host reads the sum"},
     {"rows_held",
      "{shares}: on both sides the rank holds as many rows beyond its own as a pass has sweeps; and whether "
-     "allocate_fields allocates memory for all of them"},
+     "memory is allocated for all of them"},
     {"left_out",
      "{?iteration|in iteration {iteration} }{?by_sweep|{?both|neither sweep nor copy (or swap) reaches|the sweep "
      "leaves out}|the sweep is right, but the copy (or swap) leaves out} {points}; old values stay there"},
@@ -132,16 +132,17 @@ Words::Words(const Patient& patient)
                                                    : of_step;
     if (is) traits_ |= row.trait;
   }
-  // A file of a late step that still has a tile is none of strips, and the other way round.
-  const bool tile_in_file = file && has(kTile);
+  // From step 12 on, a file's strips exchange what they need by shuffles; one with a tile has none,
+  // and one of a point for each thread, say, has neither.
+  const bool exchanges =
+      holds_evidence(names_, "__shfl_up*") || (has(kShuffles) && names_.count("float4") > 0);
+  const bool tile_in_file =
+      file && (has(kTile) || (!exchanges && !source_.empty() && has_line("__shared__ float")));
+  const bool late = step_ >= 12;
   traits_ &= ~(kTile | kStrips);
-  const bool others = file && !tile_in_file && !has(kShuffles);  // of a point for each thread, say
-  if (step_ >= 12 && !tile_in_file && !others) {
-    traits_ |= kStrips;
-  } else {
-    if (step_ >= 9 && !(step_ >= 12 && others)) traits_ |= kTile;
-    traits_ &= ~(kPasses | kRing);
-  }
+  if (tile_in_file || (!late && step_ >= 9)) traits_ |= kTile;
+  if (late && !tile_in_file && (!file || exchanges)) traits_ |= kStrips;
+  if (!has(kStrips)) traits_ &= ~(kPasses | kRing);
   const bool no_atomic = file && names_.count("__global__") && !holds_evidence(names_, "atomic*");
   if (no_atomic) traits_ |= kStoredParts;
   if (has_name("cudaMemcpyAsync", step_ == 11 || step_ >= 15)) traits_ |= kLateSum;

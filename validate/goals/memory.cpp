@@ -227,12 +227,19 @@ Measured beyond_l2(Bench* bench) {
 }
 
 Measured one_atomic_a_block(Bench* bench) {
-  double atomics = 0, blocks = 0;
-  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) atomics += kernel.atomics;
-  for (const TraceRow& kernel : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
-    blocks = std::max(blocks, blocks_of(kernel) * kernel.count);
+  double atomics = 0, blocks = 0, largest = 0;
+  std::map<std::string, double> of_kernel;  // by the end of its name in the trace: ":84"
+  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+    atomics += of_kernel[format(":%d", line)] = kernel.atomics;
   }
-  if (blocks == 0) throw NotMeasurable("no kernel was launched");
+  for (const TraceRow& kernel : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
+    const double launched = blocks_of(kernel) * kernel.count;
+    const std::size_t at = kernel.name.rfind(':');
+    largest = std::max(largest, launched);
+    if (at != std::string::npos && of_kernel[kernel.name.substr(at)] > 0) blocks += launched;
+  }
+  if (largest == 0) throw NotMeasurable("no kernel was launched");
+  if (blocks == 0) blocks = largest;  // none of them adds atomically
   // Who counts the blocks that are done may add a few: one for each row of blocks, say.
   return measured(atomics <= 1.5 * blocks, format("%.4g per block, %.3g per point",
                                                   atomics / blocks, atomics / interior(kCountedN)));

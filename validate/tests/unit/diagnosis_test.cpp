@@ -779,8 +779,8 @@ TEST_F(DiagnosisTest, a_race_in_the_sum) {
       said());
   watched = true;
   EXPECT_SAYS(
-      "different residuals: most likely a variable that was never set, as a look at every access "
-      "finds no race\nlook at: whether a thread's own sum begins with 0",
+      "different residuals: a look at every access finds no race, so most likely a variable that "
+      "was never set\nlook at: whether a thread's own sum begins with 0",
       said());
   found = "race";
   source = "void sweep(double* sum) {\n  *sum += change * change;\n}\n";

@@ -214,8 +214,8 @@ const Family kHistoryMistakes = {
       "its copies): {handover}; and whether the two passes take turns|the arguments of {sweep} where it is launched, "
       "and {handover}}"}},
     {"fields_swapped_and_not_swept", Strength::kHistory, with(kSwaps), of_field<history_of_two<starts_in_turn>>,
-     "no sweep is performed at all, or none has ended when its result is used: the fields change roles, and keep "
-     "their starting values",
+     "{?checks|with --check-every 1 }no sweep is performed, or it stores nothing, or it has not ended when its result "
+     "is used: the fields change roles, and keep their starting values",
      {"{?graph|whether every pass launches a graph, also the one in which it is captured: what stands between "
       "cudaStreamBeginCapture and cudaStreamEndCapture does not run until cudaGraphLaunch; and whether the sweeps of a "
       "pass stand there, and go into the stream that is captured; or }{never_launched}; and how many sweeps {host} "

@@ -226,7 +226,8 @@ const char* const kPointsOfThreads =
     "`if` there, and the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points "
     "to come)}{?twice| (two threads store the same point at line {twice})}; and the launch in "
     "{?by_sweep|{host}|copy_field}{?both| and in copy_field}, its grid and block: x, for the columns, comes first (for "
-    "a kernel with a single index there is only x); and the n that it gives, which is also the length of a row";
+    "a kernel with a single index there is only x); and the n that the launch gives it, which is also the length of a "
+    "row";
 
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,
@@ -268,7 +269,7 @@ const Family kLeftOutMistakes = {
      {"what blockIdx.{letter} is multiplied by in {?by_sweep|{sweep}|{copy}}: the number of {lines} that a block has "
       "(blockDim.{letter} is its number of threads, which may be fewer; gridDim.{letter} is the number of blocks)"}},
     {"sweep_reaches_no_point", Strength::kModel, with(kKernels), of_field<kept_values>,
-     "{left_out}",
+     "{left_out}{?checks|; or no sweep has ended when its result is used}",
      {"{never_launched}",
       "{?graph|which fields a graph reads and writes: those from the time when it was captured}",
       "{?checks|how many sweeps {host} performs: as many as it is asked for, even if it is only one}"}},

@@ -256,10 +256,10 @@ const Family kCallMistakes = {
     {"graph_was_destroyed", kForbidden, kAnyProgram, finding,
      "line {line} {verb} {what}, which was destroyed before{?before|, at line "
      "{before}|: two passes have the same one}",
-     {"{?before|line {before}: when a pass is made the "
-      "cudaGraph_t alone is destroyed. The cudaGraphExec_t made of it is launched until the end|where the passes are "
-      "created: each one in flight needs a graph, an event and a place for its sum of its own, and a copy of a pass "
-      "(a = b) has those of the other. std::swap exchanges them}"}},
+     {"{?before|line {before}: when a pass is made the cudaGraph_t alone is destroyed. The cudaGraphExec_t made of it "
+      "is launched until the end|where the passes are created: each one in flight needs {?graph|a graph, }an event and "
+      "a place for its sum of its own, and a copy of a pass (a = b) has those of the other. std::swap exchanges "
+      "them}"}},
     {"host_access_to_a_device_variable", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} a __device__ variable, which is in the GPU's memory: only kernels and copies "
      "reach it. What the host has under that name is another variable",

@@ -68,7 +68,7 @@ const Family kCycleMistakes = {
       "the levels that each launch in the loops is given: r of level k + 1 is made of that of level k, and e of level "
       "k is corrected by that of level k + 1"}},
     {"coarse_correction_scaled", Strength::kShape, kAnyProgram, nullptr,
-     "what the coarser levels find counts {scale} times, as the smoothest errors show",
+     "of the smoothest errors the coarser levels correct {scale} times what they should",
      {"{?negative|the signs: r is east + north + west + south - 4 u, and what it gives is added|whether the coarse "
       "defect is that after the first sweep: what the sweep has corrected is not to be corrected again}",
       "{?negative||the weights that make the coarse r (one along x times one along y), which sum up to (coarse "

@@ -286,8 +286,8 @@ const Family kFindingMistakes = {
       "made for: BlockReduce<double, threads along x, the algorithm, threads along y>"}},
     {"host_does_not_wait", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {?array|{array}|that memory} before the GPU is done with it",
-     {"what waits for the GPU between the launch (or the copy) and line {line}: cudaDeviceSynchronize(), or "
-      "cudaEventSynchronize for an event recorded after it, in its stream",
+     {"what waits for the GPU between the launch (or the copy) and line {line}: cudaDeviceSynchronize(), "
+      "{?of_ranks|ranks.wait, }or cudaEventSynchronize for an event recorded after it, in its stream",
       "{?writes|whether line {line} should still be there: if the kernel does what the host's loops did, they go}",
       "{?graph or events|whether that place belongs to the pass whose event was waited for. Each pass in flight needs "
       "a place of its own{?graph|, and a graph: a graph copies to the address that it was captured with}}"}},

@@ -220,8 +220,10 @@ const Family kPassMistakes = {
      {"the rows that a warp marches through: from as many below its first one as a pass has sweeps, to as many above "
       "its last one"}},
     {"sum_comes_to_another_place", Strength::kModel, kAnyProgram, sum_of_pass,
-     "{wrong_pass}the field is right, and the residual is {is}: the host reads a place to which no sum was copied",
-     {"where on the host the sum of each pass is copied to, also by a graph, and which place is read when that pass is "
+     "{wrong_pass}the field is right, and the residual is {is}: the host reads a place to which no sum was copied, or "
+     "a sum to which no kernel has added",
+     {"which sum each pass adds to, and which one is copied, if there are several; where on the host it is copied "
+      "to{?graph|, also by a graph,} and which place is read when that pass is "
       "over: it has to be the same one, and no local variable of a function that has returned; and whether all of it "
       "is copied, sizeof(double) bytes",
       "where the sum is set to 0, all sizeof(double) bytes of it; and whether the sweeps that are left at the end, "

@@ -39,7 +39,8 @@ Answer two_writers(const Found& found) {
   // Parts of a sum are doubles, in an array or as one.
   const std::string whole = code_only(found.source);
   const bool of_sum =
-      !target.empty() && (says(whole, "double*" + target) || says(whole, "double" + target + "["));
+      !target.empty() && std::regex_search(whole, std::regex("double(\\*(__restrict__)?" + target +
+                                                             "\\b|" + target + "\\[)"));
   // Past the last column the next row begins, whose points others have.
   const int i = std::atoi(report.index.c_str());  // blockIdx * blockDim + threadIdx
   const std::string kernel = code_of(function_at(found.source, report.line), found.source);

@@ -231,11 +231,11 @@ Answer half_a_sum(const std::string& source, bool field_is_right) {
 
 // clang-format off
 const char* const kSumOfEachPoint =
-    "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change once{?kernels| (+= if a thread "
-    "has several, and what it has is added to the sum of all after its last one)}, and one root, in main{?block_sum|; "
-    "each block's sum added by the first of its threads, the only one that has it|{?shuffles|; each warp's sum added "
-    "by lane 0, and no other lane, after __shfl_down_sync by 16, 8, 4, 2 and 1, all 32 lanes wide (a warp is 32 "
-    "threads in a row, those along x first)}}";
+    "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change once{?kernels| (a thread with "
+    "several points adds them up by +=, and adds that to the sum of all after its last point)}, and one root, in "
+    "main{?block_sum|; each block's sum added by the first of its threads, the only one that has it|{?shuffles|; each "
+    "warp's sum added by lane 0, and no other lane, after __shfl_down_sync by 16, 8, 4, 2 and 1, all 32 lanes wide (a "
+    "warp is 32 threads in a row, those along x first)}}";
 const Family kSumMistakes = {
     {"four_bytes_of_the_sum", Strength::kForbidden, kAnyProgram, of_sum<four_bytes>,
      "{?field_is_right|the field is right; the residual is not: }line {line} {does} {?none|0 bytes of {sum}: the value "
