@@ -107,9 +107,9 @@ double cpu_seconds_of(pid_t child) {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-/// How long the child, or the one below it that waited longest (a rank, of a launcher), was ready and
-/// waited for a CPU that others used (the second number of /proc/PID/schedstat: man 5 proc, "Scheduler
-/// statistics" of the kernel's documentation). 0 if the system does not say.
+/// How long the child, or the one below it that waited longest (a rank, of a launcher), was ready
+/// and waited for a CPU that others used (the second number of /proc/PID/schedstat: man 5 proc,
+/// "Scheduler statistics" of the kernel's documentation). 0 if the system does not say.
 double seconds_waited_for_a_cpu(pid_t child) {
   const std::string process = "/proc/" + std::to_string(child);
   double ran = 0, waited = 0;

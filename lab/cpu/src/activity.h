@@ -19,9 +19,10 @@ bool trace_is_wanted();
 /// `name` of `table` has come once more. Returns its row, of which there is one for each `shape`;
 /// null if no trace is wanted. "beside kernels", "beside a kernel" or "beside no kernel": what a
 /// library does in a stream has been done, and several kernels could have run at the same time, or
-/// one, or none; also a "kernel" (several count as one), if other streams have kernels. "handed over": the host hands its GPU a
-/// "kernel", or a "graph" of many, at once; what is captured is not. "waits": the host has waited,
-/// and then the GPU had "kernels left" to run, or "no kernels left".
+/// one, or none; also a "kernel" (several count as one), if other streams have kernels. "handed
+/// over": the host hands its GPU a "kernel", or a "graph" of many, at once; what is captured is
+/// not. "waits": the host has waited, and then the GPU had "kernels left" to run, or "no kernels
+/// left".
 TraceRow* note(const char* table, const std::string& name, std::size_t bytes = 0,
                const std::string& shape = "");
 

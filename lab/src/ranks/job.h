@@ -82,8 +82,8 @@ struct Ranks::State {
   std::vector<int> sharers;  // how many ranks have the same GPU, by rank
   bool connected = false;
   std::string gpu_name = "CPU";
-  // Pinned, and kept for the run: what goes to other ranks, and what comes from them. Each stream has
-  // its own, because what another one copies may still be on its way.
+  // Pinned, and kept for the run: what goes to other ranks, and what comes from them. Each stream
+  // has its own, because what another one copies may still be on its way.
   struct Halos {
     float *to_others = nullptr, *from_others = nullptr;
     std::size_t values = 0;  // that each has room for

@@ -107,8 +107,8 @@ namespace cuda_on_cpu {
 /// Queues such work, `what` it is ("ncclSend", say, a constant), one piece after another.
 /// While it runs all memory is open.
 cudaError_t enqueue_beside(cudaStream_t stream, const char* what, std::function<void()> work);
-/// The host waits for others, and its GPU goes on meanwhile: runs a piece of work that may start now.
-/// false: there is none, or the host waits in the middle of one.
+/// The host waits for others, and its GPU goes on meanwhile: runs a piece of work that may start
+/// now. false: there is none, or the host waits in the middle of one.
 bool go_on();
 /// Whether a GPU may use these bytes, as the `what` of a call; if not, says why.
 cudaError_t check_device_memory(const void* p, std::size_t bytes, const char* what);
