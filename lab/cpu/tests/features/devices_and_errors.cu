@@ -98,7 +98,7 @@ void memory() {
         cudaMemcpyAsync(host, a + 1, 40, cudaMemcpyDefault));
   FAILS(cudaErrorInvalidValue, "44 bytes, but the destination has room for only 40",
         cudaMemset(a, 0, 44));
-  FAILS(cudaErrorInvalidValue, "host memory", cudaMemset(host, 0, 4));
+  FAILS(cudaErrorInvalidValue, "no memory of the GPU", cudaMemset(host, 0, 4));
   FAILS(cudaErrorInvalidValue, "are not managed memory", cudaMemPrefetchAsync(a, 40, 0));
   static int symbol[4];
   FAILS(cudaErrorInvalidValue, "12 bytes at byte 8, but the symbol has only 16",
