@@ -62,7 +62,8 @@ Measured exchange_beside_kernel(Bench* bench) {
   const double none = of_job(bench, "beside no kernel", "ncclSend", &TraceRow::count) / 2;
   const double all = several + one + none, waits = of_job(bench, "waits", "", &TraceRow::count) / 2;
   if (all == 0) return measured(false, "ncclSend is not called");
-  // The rest of its own pass and that of the next one, if the host does not wait between the two.
+  // An exchange may run alongside the rest of its own pass, and alongside that of the next one if
+  // the host does not wait between the two.
   if (none == 0 && several < 0.5 * all && waits < all) {
     return measured(
         false, format("%.3g of %.3g may run alongside the rest of the next pass", several, all),
