@@ -151,6 +151,7 @@ one_line 3 "^[a-z0-9_]*: rank [012]: no rank can go on$" "all ranks fail"
 # The host of some ranks waits for the others, and these for what its GPU does meanwhile.
 sed 's/^  ranks.wait_for(found.done);/  if (ranks.rank() > 0) ranks.sum(0.0);\n&\n  if (ranks.rank() == 0) ranks.sum(0.0);/' \
   "$source_dir/solutions/15_overlap/jacobi.cu" >"$temp/sums.cu"
+grep -q 'ranks.sum(0.0)' "$temp/sums.cu" || fail "15_overlap waits in another line than this test changes"
 "$build_dir/bin/cuda_to_cpp" "$temp/sums.cu" "$temp/sums.cpp"
 compile_on_cpu 15_overlap "$temp/sums.cpp" "$temp/sums" ""
 LAB_HALOS=nccl run "$start_job" 3 "$temp/sums" --n 100 --problem probe --iterations 10 --check-every 1 --quiet
