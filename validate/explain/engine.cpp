@@ -73,9 +73,10 @@ Diagnosis tell(const Answer& answer, const Evidence& evidence) {
   const Mistake& entry = entry_of(answer);
   diagnosis.answer = answer;
   diagnosis.strength = strength_of(answer);
-  diagnosis.cause = fill(entry.words, answer, evidence);
+  const Words& words = evidence.words;
+  diagnosis.cause = words.in_own_names(fill(entry.words, answer, evidence));
   for (const std::string& where : entry.look_at) {
-    std::string line = fill(where, answer, evidence);
+    std::string line = words.in_own_names(fill(where, answer, evidence));
     if (!line.empty()) diagnosis.look_at.push_back(std::move(line));
   }
   return diagnosis;

@@ -106,6 +106,25 @@ const std::map<std::string, const char*> kPhrases = {
 };
 // clang-format on
 
+/// A name of the step files, what of a text is replaced if a program has no such name, and by what.
+struct UsualName {
+  const char *name, *pattern, *phrase;
+};
+const UsualName kUsualNames[] = {
+    {"copy_field", R"(copy_field\(f_old, f_new, n\))", "the copy of the new field to the old one"},
+    {"copy_field", R"(\bcopy_field\b)", "the copy"},
+    {"initialize_field", R"(\binitialize_field\b)", "what fills a field with its starting values"},
+    {"idx", "; and an index that is written without idx: it needs idx's formula", ""},
+    {"idx", R"(\bidx\(i, j, n\))", "j * n + i"},
+    {"idx", R"(\bidx\(j, i, n\))", "i * n + j"},
+    {"idx", R"(\bidx\(0, j, n\))", "j * n"},
+    {"idx", R"(\bidx\b)", "the index"},
+    {"value", "line that computes value", "line that computes the new value"},
+    {"change", "line that computes change", "line that computes the change"},
+    {"f_old", R"(\bf_old\b)", "the old field"},
+    {"f_new", R"(\bf_new\b)", "the new field"},
+};
+
 }  // namespace
 
 const std::vector<TraitRow>& trait_rows() { return kRows; }
@@ -248,6 +267,13 @@ std::string Words::never_launched() const {
          "of its own: does anything wait for it, by an event that is recorded in that stream?), "
          "and the `if` in the kernel{?strips|; and which "
          "rows a warp stores: all of its own, with no row left out between two warps}";
+}
+
+std::string Words::in_own_names(std::string text) const {
+  for (const auto& [name, pattern, phrase] : kUsualNames) {
+    if (!has_name(name, true)) text = std::regex_replace(text, std::regex(pattern), phrase);
+  }
+  return text;
 }
 
 std::string Words::say(const std::string& name) const {

@@ -64,6 +64,9 @@ class Words {
   /// may hold others. "": there is no such name.
   std::string say(const std::string& name) const;
 
+  /// The text, without names of the step files that the program does not have.
+  std::string in_own_names(std::string text) const;
+
   std::string sweep() const;  ///< the sweep's kernel, or its function
   std::string copy() const;
   std::string host() const;  ///< the host's function that launches the sweep

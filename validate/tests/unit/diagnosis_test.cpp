@@ -594,6 +594,14 @@ TEST_F(DiagnosisTest, a_kernel_is_called_as_the_file_calls_it) {
   names = {"init", "relax", "step"};
   EXPECT_SAYS("the bounds of i and j in relax", said(4));
   EXPECT_EQ(said(4).find("jacobi_sweep"), std::string::npos);
+  // Names of the step files that it does not have are not told.
+  solver.is_swept = [](int, int) { return true; };
+  solver.start = [&](Field& f_old, Field&) { f_old = validate::transposed(f_old, kN); };
+  const std::string start = said(4);
+  EXPECT_SAYS("look at: what fills a field with its starting values", start);
+  for (const char* name : {"initialize_field", "f_old", "f_new", "idx"}) {
+    EXPECT_EQ(start.find(name), std::string::npos) << start;
+  }
 }
 
 TEST_F(DiagnosisTest, a_race) {

@@ -51,6 +51,11 @@ bool changes(const FieldLook& look) {
   });
 }
 
+bool is_swept(const FieldLook& look) {
+  return is_swept(look, true, false) || is_swept(look, true, true) ||
+         is_swept(look, false, false) || is_swept(look, false, true);
+}
+
 Answer boundary(const FieldLook& look) {
   if (look.ring.count() == 0 || look.inside.count() > 0) return {};
   int sides = 0;
@@ -63,8 +68,7 @@ Answer boundary(const FieldLook& look) {
     return look.near(0.25 * look.at(look.before, i, j), look.at(look.found, i, j));
   });
   const bool none = is([](float v) { return std::isnan(v); });
-  const bool swept = is_swept(look, true, false) || is_swept(look, true, true) ||
-                     is_swept(look, false, false) || is_swept(look, false, true);
+  const bool swept = is_swept(look);
   // A sweep that reads beyond the field finds something else at each side of it. Nor does it read
   // anything beyond the field, if a look at every access finds no such thing.
   const Patient& patient = look.evidence.patient;
@@ -83,14 +87,24 @@ Answer boundary(const FieldLook& look) {
       .with("larger_n", where == "the boundary's column i = n - 1 and row j = n - 1");
 }
 
-/// Columns (or rows) of the interior that keep their values, where one of the boundary does not.
-Answer other_lines_kept(const FieldLook& look) {
+/// Points of the interior that keep their values, where some of the boundary do not.
+Answer other_points_kept(const FieldLook& look) {
   const int n = look.n;
   if (look.first != 1 || look.inside.count() == 0 || look.ring.count() == 0) return {};
-  const auto kept = [&](int i, int j) {
-    return look.near(look.at(look.before, i, j), look.at(look.found, i, j));
+  const auto hold = [&](const Field& field) {
+    return look.all_of(look.inside, [&](int i, int j) {
+      return look.near(look.at(field, i, j), look.at(look.found, i, j));
+    });
   };
-  if (!look.all_of(look.inside, kept)) return {};
+  const bool before = hold(look.before);
+  if (!before && !hold(look.hidden)) return {};
+  if (!look.has(kStrips)) {
+    int sides = 0;
+    return Answer(is_swept(look) ? "boundary_is_swept_for_interior" : nullptr)
+        .with("where", sides_of(look, &sides))
+        .with("points", look.pattern.kind == Pattern::kOther ? "others" : look.pattern.words());
+  }
+  if (!before) return {};
   for (const bool rows : {false, true}) {
     const auto outer = [=](int i, int j) { return (rows ? j : i) == 0 || (rows ? j : i) == n - 1; };
     if (!look.all_of(look.ring, outer)) continue;
@@ -102,7 +116,10 @@ Answer other_lines_kept(const FieldLook& look) {
     }
     const std::size_t count = lines.size();
     if (count == 0 || count > 4 || look.inside.count() < count * (n - 2) / 2) continue;
-    return Answer(true).with("kept", join(lines)).with("swept", join(swept)).with("rows", rows);
+    return Answer("other_columns_keep_their_values")
+        .with("kept", join(lines))
+        .with("swept", join(swept))
+        .with("rows", rows);
   }
   return {};
 }
@@ -111,13 +128,17 @@ Answer other_lines_kept(const FieldLook& look) {
 
 // clang-format off
 const Family kBoundaryMistakes = {
-    {"other_columns_keep_their_values", Strength::kModel, with(kStrips), of_field<other_lines_kept>,
+    {"other_columns_keep_their_values", Strength::kModel, with(kStrips), of_field<other_points_kept>,
      "{?rows|rows|columns} of the interior keep their values ({?rows|j|i} = {kept}), and {?rows|rows|columns} of the "
      "boundary do not ({?rows|j|i} = {swept})",
      {"{?rows|which row keeps its values: 0 and n - 1 do{?ring|, of the row that a level sweeps in that round. In "
       "round y level l sweeps row y - l - 1, and not y}}",
       "{?!rows|which of a lane's four points keep their values: column i + k does, if it is 0 or n - 1. {?passes|If a "
       "bit says so, it is the same one where it is set and where it is asked for: 1, 2, 4 and 8 for k = 0 to 3}}"}},
+    {"boundary_is_swept_for_interior", Strength::kModel, without(kStrips), of_field<other_points_kept>,
+     "the sweep goes over points of {where} as if they were interior, and leaves out {points}",
+     {"how i and j are computed in {sweep}: the interior has n - 2 columns and n - 2 rows, and begins at i = 1, j = 1. "
+      "If both come of one number k, i = 1 + k % (n - 2) and j = 1 + k / (n - 2)"}},
     {"boundary_is_swept", Strength::kModel, kAnyProgram, of_field<boundary>,
      "the sweep goes over {where} as if it were interior: it must keep its values", {"{bounds}"}},
     {"boundary_is_written", Strength::kModel, kAnyProgram, of_field<boundary>,

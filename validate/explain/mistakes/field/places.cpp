@@ -42,9 +42,13 @@ Answer exchanged(const FieldLook& look) {
   // A tile with its indices exchanged looks, in a grid that is hardly larger than one block, as if
   // the whole field had them exchanged.
   if (!look.interior_only() || (look.has(kTile) && look.n < kSeveralBlocks)) return {};
-  return Answer(look.all_of(look.interior(), [&](int i, int j) {
+  const Cells fits = Cells::where(look.n, [&](int i, int j) {
     return look.near(look.at(look.expected, j, i), look.at(look.found, i, j));
-  }));
+  });
+  const std::size_t points = look.interior().count(), fit = fits.interior().count();
+  if (fit == points) return Answer("exchanged_in_one_array");
+  // A block's outermost points have neighbours in the halo.
+  return Answer(look.has(kTile) && 10 * fit > 6 * points ? "exchanged_but_for_the_halo" : nullptr);
 }
 
 /// The sweep computes as if the field had one or two points a side less: it was given the interior's
@@ -161,6 +165,10 @@ const Family kPlaceMistakes = {
      "array's index, but not in the others'",
      {"every idx(...) in {sweep}{?!swaps| and in {copy}}: idx(i, j, n), never idx(j, i, n); and an index that "
       "is written without idx: it needs idx's formula"}},
+    {"exchanged_but_for_the_halo", Strength::kModel, with(kTile), of_field<exchanged>,
+     "most points (i, j) hold what point (j, i) should, but not those at the edges of blocks: i and j are exchanged "
+     "where a block's own points are loaded, but not where its halo is",
+     {"the index in {sweep} from which a thread loads its own point: idx(i, j, n), or j * n + i"}},
     {"sweep_of_fewer_points", Strength::kModel, kAnyProgram, of_field<fewer_points>,
      "the sweep computes as if the field had {points} points per side, and not {n}: so it takes the points of a row "
      "for those of others",

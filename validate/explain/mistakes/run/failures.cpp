@@ -115,7 +115,7 @@ const Family kFailureMistakes = {
      "its memory is damaged: memory is freed twice, or in a different way than it was allocated, or something is "
      "written outside of what was allocated",
      {"free_fields: each pointer once, with what matches its allocation (delete[] for new[], cudaFree for cudaMalloc "
-      "and cudaMallocManaged); after f_old = f_new both are the same field",
+      "and cudaMallocManaged); where a pointer is assigned to the other one, both are the same field",
       "what allocate_fields allocates: two fields of n * n floats, and whether n in main is options.n"}},
     {"illegal_access", Strength::kSymptom, kAnyProgram, by_gpu,
      "a kernel reads or writes outside of what was allocated", {"{bounds}", "{ask_the_cpu}"}},

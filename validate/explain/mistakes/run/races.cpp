@@ -59,6 +59,7 @@ Answer two_writers(const Found& found) {
       .with("loops", says(kernel, "for("))
       .with("four", says(whole, "kThreadsY"))
       .with("blocks", !report.other_block.empty())
+      .with("both", report.other_line == report.line ? "" : both_lines(report))
       .with("who", who);
 }
 
