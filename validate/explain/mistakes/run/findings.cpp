@@ -405,7 +405,8 @@ const Family kFindingMistakes = {
       "them; a launch grid that is rounded down leaves out the last points){?pitch|; or whether it means that place: "
       "the row above is one padded row away, not n}",
       "{?levels|whether u, r and e of every level, also of the last one, are set before a kernel reads them|if "
-      "pointers are exchanged: whether both fields got starting values. What a kernel calls f_old is each of them in turn}"}},
+      "pointers are exchanged: whether both fields got starting values. What a kernel calls f_old is each of them in "
+      "turn}"}},
     {"starting_values_are_freed", kForbidden, kAnyProgram, finding,
      "the kernel launched at line {line} reads starting values whose memory is freed already",
      {"the lab::StartOnGpu whose value() the kernel is given: a variable of the function that launches the kernel, "
@@ -423,18 +424,18 @@ const Family kFindingMistakes = {
       "atomicAdd to one; or only one block that gets there"}},
     {"threads_write_the_same_point", kHarmless, kAnyProgram, finding,
      "two threads write the same place in {target} at line {line}{who}. Each point has to belong to one thread only",
-     {"{?both|{both}: both store the same point, one where two sides meet, say. Then both have to store the same value, "
-      "or one leaves it out}",
-      "{?!loops|{?!both|idx: each point needs a place of its own in memory, and a row has n of them; and i and j of a thread: "
-      "blockIdx * blockDim + threadIdx, along x and along y{?tile|; and which threads store: only those of the block's "
-      "own points, and none of the halo}}}",
-      "{?loops|{?!both|which points a thread has: {?blocks|where its block's points begin (blockIdx times the number of points "
-      "that a block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the previous "
-      "warp's as a warp stores columns), and }}where its loops begin, by how much they "
-      "advance{?!strips| (over the whole grid: by gridDim * blockDim)}, and where they end, so that no two threads (or "
-      "blocks) have the same ones{?ring|: where one warp's share of rows ends the next one's begins, rounded in the "
-      "same way; and it stores rows j_begin to j_end - 1, and columns below n}{?four|; the launch: a loop that "
-      "advances by 4 is for a block of 4 threads}{?!strips|; and idx: each point needs a place of its own in memory}}}",
+     {"{?both|{both}: both store the same point, one where two sides meet, say. Then both have to store the same "
+      "value, or one leaves it out}",
+      "{?!loops|{?!both|idx: each point needs a place of its own in memory, and a row has n of them; and i and j of a "
+      "thread: blockIdx * blockDim + threadIdx, along x and along y{?tile|; and which threads store: only those of the "
+      "block's own points, and none of the halo}}}",
+      "{?loops|{?!both|which points a thread has: {?blocks|where its block's points begin (blockIdx times the number "
+      "of points that a block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the "
+      "previous warp's as a warp stores columns), and }}where its loops begin, by how much they advance{?!strips| "
+      "(over the whole grid: by gridDim * blockDim)}, and where they end, so that no two threads (or blocks) have the "
+      "same ones{?ring|: where one warp's share of rows ends the next one's begins, rounded in the same way; and it "
+      "stores rows j_begin to j_end - 1, and columns below n}{?four|; the launch: a loop that advances by 4 is for a "
+      "block of 4 threads}{?!strips|; and idx: each point needs a place of its own in memory}}}",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
     {"sum_without_an_atomic", kHarmless, kAnyProgram, finding,
