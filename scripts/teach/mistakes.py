@@ -22,7 +22,7 @@ OWN = {"block_of_another_shape": "cub::BlockReduce is made for a block of anothe
        "index_outside_of_partial_sums": "A kernel reads or writes outside of the array of partial sums",
        "race": "Two runs give different fields: a race",
        "race_in_a_pass": "In a pass of several sweeps two runs give different fields: a race",
-       "race_with_a_ring": "Two runs give different fields: a race of rows that arrive while others are used",
+       "race_with_a_ring_or_streams": "Two runs give different fields: a race of rows that arrive while others are used",
        "residual_of_a_cycle": "The field is right, and the residual of a cycle has another formula",
        "row_outside_of_the_slab": "A kernel reads or writes rows that the rank does not hold",
        "sum_is_not_set": "A kernel adds to a sum that nothing has set to 0 before",

@@ -218,6 +218,7 @@ if [[ -n $bandwidth ]]; then goals+=(--bandwidth "$bin/$bandwidth"); fi
 if [[ -n $before ]]; then goals+=(--before "$bin/$before"); fi
 if [[ $which == exercise ]]; then
   next="Next: run $program, compare with your predictions"
+  if ((step_ranks)); then next=${next/$program/it (make run STEP=$step_number WHICH=exercise)}; fi
   # Python lays them out.
   if ! grep -q "TODO($step_number)" "$source_file" && command -v python3 >/dev/null &&
     grep -qs "^$step"$'\t' results/local/predictions.tsv; then

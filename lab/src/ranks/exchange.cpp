@@ -149,7 +149,7 @@ double Ranks::sum(double value) {
 
 void Ranks::sum(double* value, cudaStream_t stream) {
   if (self.size == 1) return;
-  double*& own = state_->sum;
+  double*& own = state_->sums[stream];
   if (!own) CUDA_CHECK(cudaMallocHost(&own, sizeof(double)));
   copy_sum(own, value, cudaMemcpyDeviceToHost, stream);
   wait(stream);

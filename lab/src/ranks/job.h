@@ -89,7 +89,7 @@ struct Ranks::State {
     std::size_t values = 0;  // that each has room for
   };
   std::map<cudaStream_t, Halos> halos;
-  double* sum = nullptr;
+  std::map<cudaStream_t, double*> sums;
 };
 
 }  // namespace lab

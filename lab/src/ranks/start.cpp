@@ -163,7 +163,7 @@ Ranks::~Ranks() {
     CUDA_CHECK(cudaFreeHost(halos.to_others));
     CUDA_CHECK(cudaFreeHost(halos.from_others));
   }
-  CUDA_CHECK(cudaFreeHost(state_->sum));
+  for (const auto& [stream, sum] : state_->sums) CUDA_CHECK(cudaFreeHost(sum));
   finalize();
 }
 

@@ -98,7 +98,7 @@ Answer race_in_ring(const FieldLook& look) {
     const auto other = look.evidence.patient.ask(by_mpi);
     if (one && other && one->field == other->field) return {};  // the same mistake in both ways
   }
-  return race_of(look.evidence, "race_with_a_ring")
+  return race_of(look.evidence, "race_with_a_ring_or_streams")
       .with("by_nccl", by_nccl)
       .as(by_nccl ? Strength::kHistory : Strength::kModel);
 }
@@ -151,7 +151,7 @@ const std::vector<std::string> kRaceLooks = {
     "columns|whether the host waits for each kernel (cudaDeviceSynchronize) before it goes on}}}"};
 
 const Family kRingMistakes = {
-    {"race_with_a_ring", Strength::kModel, with_any(kRing | kStreams), of_field<race_in_ring>, kRace, kRaceLooks},
+    {"race_with_a_ring_or_streams", Strength::kModel, with_any(kRing | kStreams), of_field<race_in_ring>, kRace, kRaceLooks},
 };
 
 const Family kRaceMistakes = {
