@@ -146,14 +146,14 @@ std::string StencilFit::words() const {
   return text;
 }
 
-int StencilFit::lacks_row() const {
-  bool south = false, north = false;
+int StencilFit::lacks(int di, int dj) const {
+  bool low = false, high = false;
   for (const Term& term : terms) {
-    const bool right = std::fabs(term.factor - 0.25) <= kZero && term.di == 0 && !term.new_field;
-    south |= right && term.dj == -1;
-    north |= right && term.dj == 1;
+    if (std::fabs(term.factor - 0.25) > kZero || term.new_field) continue;
+    low |= term.di == -di && term.dj == -dj;
+    high |= term.di == di && term.dj == dj;
   }
-  return static_cast<int>(south) - static_cast<int>(north);
+  return static_cast<int>(low) - static_cast<int>(high);
 }
 
 StencilFit fit_stencil(const std::vector<float>& before, const std::vector<float>& after,

@@ -22,8 +22,12 @@ struct StencilFit {
   /// "0.5 west + 0.25 (north + south)".
   std::string words() const;
   /// Of the neighbours north and south, only one has its 0.25. -1: south is missing, 1: north, 0:
-  /// neither, or both.
-  int lacks_row() const;
+  /// neither, or both. And of west and east.
+  int lacks_row() const { return lacks(0, 1); }
+  int lacks_column() const { return lacks(1, 0); }
+
+ private:
+  int lacks(int di, int dj) const;
 };
 
 /// Fits, by least squares, the 25 points around each point of `cells` in the field `before`, or

@@ -51,36 +51,40 @@ Answer lanes(const FieldLook& look) {
 
 /// A line at the edge of every block: which neighbour of its points belongs to the block next door.
 struct Edge {
-  std::string where;  ///< "the first row of each block (j % 32 == 0)", behind its end
-  std::string end;    ///< "first", "last"; of a march "a row at an end"
+  std::string which;  ///< "the first row of each block (j % 32 == 0)"; of a march "a row at an end"
   std::string neighbour, halo;
 };
 
-/// Whether the lines are the first ones of every block, the last ones, or both.
-std::vector<Edge> edges_of(const Lines& lines, bool strips) {
+/// Whether the lines are the first ones of every block, the last ones, or both. A single one lacks,
+/// in what its points became, the neighbour on its side, wherever blocks begin. (Where a march
+/// begins is not known: row 0 is no row of its own.)
+std::vector<Edge> edges_of(const FieldLook& look, const Lines& lines, bool single) {
   std::vector<Edge> edges;
   if (lines.kind != Lines::kPeriodic || lines.period < kSmallestBlock) return edges;
-  const bool columns = lines.letter == 'i';
+  const bool columns = lines.letter == 'i', strips = look.has(kStrips);
+  const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
+  single &= lines.classes.size() == 1;
+  const int lacks = !single || !fit.found ? 0 : columns ? fit.lacks_column() : fit.lacks_row();
   for (int remainder : lines.classes) {
-    const bool low = remainder == 0;
-    if (!low && remainder != lines.period - 1) return {};
+    const bool low = lacks != 0 ? lacks < 0 : remainder == 0;
+    if (!low && lacks == 0 && remainder != lines.period - 1) return {};
+    const bool unknown = strips && !columns && single && lacks == 0;
     const char* const of = !strips ? "block" : columns ? "strip" : "warp's march";
-    edges.push_back(
-        {format(" of each %s (%c %% %d == %d)", of, lines.letter, lines.period, remainder),
-         format("the %s %s", low ? "first" : "last", columns ? "column" : "row"),
-         columns ? (low ? "west" : "east") : (low ? "south" : "north"),
-         columns ? (low ? "left column" : "right column") : (low ? "bottom row" : "top row")});
+    edges.push_back({format("%s %s of each %s (%c %% %d == %d)",
+                            unknown ? "a"
+                            : low   ? "the first"
+                                    : "the last",
+                            unknown   ? "row at an end"
+                            : columns ? "column"
+                                      : "row",
+                            of, lines.letter, lines.period, remainder),
+                     unknown   ? "south or north"
+                     : columns ? (low ? "west" : "east")
+                               : (low ? "south" : "north"),
+                     columns ? (low ? "the left column" : "the right column")
+                             : (low ? "the bottom row" : "the top row")});
   }
   return edges;
-}
-
-/// Of rows in which a warp's march ends: which end it is, as the neighbour says that is missing in
-/// what their points became. (Where a march begins is not known: row 0 is no row of its own.)
-void tell_ends_of_marches(const FieldLook& look, Edge* edge) {
-  const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
-  const int lacks = fit.found ? fit.lacks_row() : 0;
-  edge->end = lacks == 0 ? "a row at an end" : lacks > 0 ? "the last row" : "the first row";
-  edge->neighbour = lacks == 0 ? "south or north" : lacks > 0 ? "north" : "south";
 }
 
 Answer edges(const FieldLook& look) {
@@ -90,18 +94,17 @@ Answer edges(const FieldLook& look) {
   const bool columns = pattern.kind == Pattern::kColumns || pattern.kind == Pattern::kInColumns;
   const bool rows = pattern.kind == Pattern::kRows || pattern.kind == Pattern::kInRows;
   const bool both = pattern.kind == Pattern::kUnion;
-  const std::vector<Edge> sides = edges_of(pattern.columns, strips);
-  std::vector<Edge> ends = edges_of(pattern.rows, strips);
-  if (strips && rows && ends.size() == 1) tell_ends_of_marches(look, &ends[0]);
+  const std::vector<Edge> sides = edges_of(look, pattern.columns, columns);
+  const std::vector<Edge> ends = edges_of(look, pattern.rows, rows);
   std::vector<Edge> all;
   if (columns || (both && !ends.empty())) all = sides;
   if (rows || (both && !sides.empty())) all.insert(all.end(), ends.begin(), ends.end());
   if (all.empty()) return {};
   std::vector<std::string> neighbours, halos, which;
   for (const Edge& edge : all) {
-    which.push_back(edge.end + edge.where);
+    which.push_back(edge.which);
     neighbours.push_back(edge.neighbour);
-    halos.push_back("the " + edge.halo);
+    halos.push_back(edge.halo);
   }
   const bool none =
       look.all_of(look.inside, [&](int i, int j) { return std::isnan(look.at(look.found, i, j)); });

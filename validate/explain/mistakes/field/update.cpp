@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "explain/looks/field_look.h"
@@ -115,6 +117,78 @@ Answer beside_the_boundary(const FieldLook& look) {
   return Answer("beside_the_boundary").with("where", sides_in_words(wrong));
 }
 
+/// Whether the wrong points, or the most of them that say anything, take a neighbour from elsewhere:
+/// a place that lies equally far from all of them in memory.
+Answer neighbour_from_elsewhere(const FieldLook& look) {
+  if (!look.interior_only() || !look.points_differ()) return {};
+  const int n = look.n, steps[] = {1, n, -1, -n}, size = n * n;
+  const char* const names[] = {"east", "north", "west", "south"};
+  std::vector<int> wrong;
+  for (int k = 0; k < size; ++k) {
+    if (look.inside.has(k % n, k / n)) wrong.push_back(k);
+  }
+  for (int side = 0; side < 4; ++side) {
+    const auto fits = [&](int k, int other) {
+      double sum = 0;
+      for (int m = 0; m < 4; ++m) sum += look.before[k + (m == side ? other : steps[m])];
+      return look.near(0.25 * sum, look.found[k]);
+    };
+    // Any place from which one of them may take it is a candidate: one amid them, as at the
+    // edges of the grid others may be read.
+    const int middle = wrong[wrong.size() / 3];
+    for (int place = 0; place < size; ++place) {
+      const int other = place - middle;
+      if (other == steps[side] || !fits(middle, other)) continue;
+      const std::size_t count = std::count_if(wrong.begin(), wrong.end(), [&](int k) {
+        return k + other >= 0 && k + other < size && fits(k, other);
+      });
+      if (count < 8 || 2 * count < wrong.size()) continue;
+      const int dj = static_cast<int>(std::lround(static_cast<double>(other) / n));
+      return Answer(true)
+          .with("points", look.pattern.words())
+          .with("most", count < wrong.size())
+          .with("side", names[side])
+          .with("place", point_from_here(other - dj * n, dj))
+          .with("along", steps[side] == n || steps[side] == -n);
+    }
+  }
+  return {};
+}
+
+/// Whether many wrong points hold what other points should.
+Answer right_values_elsewhere(const FieldLook& look) {
+  constexpr std::size_t kEnough = 30;
+  if (!look.points_differ()) return {};
+  const int n = look.n;
+  std::vector<std::pair<float, int>> right;
+  for (int k = 0; k < n * n; ++k) right.push_back({look.expected[k], k});
+  std::sort(right.begin(), right.end());
+  std::vector<std::string> examples;
+  std::map<std::pair<int, int>, std::size_t> shifts;
+  std::size_t count = 0;
+  look.all_of(look.cells, [&](int i, int j) {
+    const float value = look.at(look.found, i, j);
+    auto next = std::lower_bound(right.begin(), right.end(), std::pair(value, 0));
+    if (next != right.begin() && (next == right.end() || !look.near(next->first, value))) --next;
+    if (!look.near(next->first, value)) return true;
+    const int a = next->second % n, b = next->second / n;
+    ++shifts[{a - i, b - j}];
+    if (count++ % kEnough == 0 && examples.size() < 3) {
+      examples.push_back(format("(%d, %d) holds that of (%d, %d)", i, j, a, b));
+    }
+    return true;
+  });
+  if (count < kEnough || 3 * count < look.cells.count()) return {};
+  const auto most = std::max_element(shifts.begin(), shifts.end(), [](auto& one, auto& other) {
+    return one.second < other.second;
+  });
+  const auto [di, dj] = most->first;
+  return Answer(true)
+      .with("shift", 3 * most->second > count ? point_from_here(di, dj) : "")
+      .with("examples", join(examples))
+      .with("boundary", look.ring.count() > 0);
+}
+
 Answer not_a_number(const FieldLook& look) {
   const Cells none = Cells::where(look.n, [&](int i, int j) {
     return look.cells.has(i, j) && !std::isfinite(look.at(look.found, i, j));
@@ -165,6 +239,17 @@ const Family kUpdateMistakes = {
      "only the points next to {where} are wrong: what they read there is not what was stored there",
      {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 to n - 2{?tile|; so "
       "the tile is also loaded from 0 to n - 1}"}},
+    {"neighbour_from_elsewhere", Strength::kShape, kAnyProgram, of_field<neighbour_from_elsewhere>,
+     "{?most|most points of }{points} take point {place} in place of their {side} neighbour",
+     {"{?march_first|{march}|where {sweep} reads the {side} neighbour{?strips|, and which row that is loaded becomes "
+      "it}{?along|; from one row to the next it is a row's length in memory{?pitch|, the pitch}}}"}},
+    {"values_in_other_places", Strength::kShape, kAnyProgram, of_field<right_values_elsewhere>,
+     "many wrong points hold the value that another point should have: {?shift|(i, j) that of {shift}|{examples}}",
+     {"{?boundary|{?!swaps|{copy}, as the sweep does not write the boundary: it stores each value where it read it, at "
+      "the same index}}",
+      "{?!boundary|the index with which {sweep} stores, and those with which it reads: all of them around the same "
+      "point{?strips|, and the rows that a warp loads ahead: none twice, and none left out}{?pitch|; and from one row "
+      "to the next it is a pitch, everywhere}{?!swaps|; and {copy}, which stores each value where it read it}}"}},
     {"points_are_no_numbers", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
      "{points}: not a number from iteration {iteration} on, as if read where nothing had been written",
      {"{?tile|{tile_loads}; and which ones are read|{?ring|{rows_arrive}|what {sweep} reads for these points}}"}},
