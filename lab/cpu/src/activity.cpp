@@ -68,6 +68,7 @@ void note_host_access(const void* p) {
   if (!a || !a->holds(p) || a->space != Space::managed) return;
   last = a;
   row = note("host accesses", text(a->origin.where));
+  if (row) row->bytes = a->bytes;
 }
 
 void note_library(const char* name, std::size_t bytes) { note("libraries", name, bytes); }
