@@ -222,12 +222,12 @@ const char* const kLaunch =
     "{launch_grid}{?row|; or, if a block has a whole row, the loop over its points: without one, {row} threads have "
     "{row} points}{?strips|; and what {sweep} itself divides, rows by blocks or warps}}";
 const char* const kPointsOfThreads =
-    "which points the threads of {?by_sweep|{sweep}|{copy}} have, i and j from blockIdx, blockDim and threadIdx, the "
+    "which points the threads of {?by_sweep|{sweep}|{copy}} have: i and j from blockIdx, blockDim and threadIdx, the "
     "`if` there, and the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points "
-    "to come)}{?twice| (two threads store the same point at line {twice})}; and the launch in "
-    "{?by_sweep|{host}|copy_field}{?both| and in copy_field}, its grid and block: x, for the columns, comes first (for "
-    "a kernel with a single index there is only x); and the n that the launch gives it, which is also the length of a "
-    "row";
+    "to come)}{?twice| (two threads store the same point at line {twice})}";
+const char* const kBlocksOfPoints =
+    "the launch in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: its grid, its block, and the n that it "
+    "gives the kernel. x, for the columns, comes first; where there is a single index, there is only x";
 
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,
@@ -282,13 +282,14 @@ const Family kLeftOutMistakes = {
       "(grid and block) in {host}{?slabs|; and which rows each rank has, and how they are divided (at its ends, where "
       "it has a neighbour, and the rest): together all of them}"}},
     {"threads_leave_out_points", Strength::kModel, with(kKernels), of_field<kept_values>,
-     "{left_out}", {kLaunch, kPointsOfThreads}},
+     "{left_out}", {kLaunch, kPointsOfThreads, "{?!launch|" + std::string(kBlocksOfPoints) + "}"}},
     {"copy_leaves_out_points", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
      {"{?not_called|whether copy_field is called in each iteration, whatever the iteration's number}", kLaunch,
       "{?by_bytes|the number of bytes, where the field is copied: n * n * sizeof(float) (cudaMemcpy2D: a width "
       "of n * sizeof(float))}",
-      std::string("{?!by_bytes|{?on_gpu|") + kPointsOfThreads + "|the loops in {copy}}}"}},
+      std::string("{?!by_bytes|{?on_gpu|") + kPointsOfThreads + "|the loops in {copy}}}",
+      std::string("{?!by_bytes|{?on_gpu|{?!launch|") + kBlocksOfPoints + "}}}"}},
 };
 // clang-format on
 
