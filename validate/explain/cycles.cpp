@@ -181,7 +181,8 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
     if (std::fabs(scale) < 0.2) return tell(Answer("no_coarse_correction"));
     return tell(Answer("coarse_correction_scaled")
                     .with("scale", format("%.2f", scale))
-                    .with("negative", scale < 0));
+                    .with("negative", scale < 0)
+                    .with("large", std::fabs(scale) > 1.5));
   }
   if (look.of_rough > kTooMuch && look.of_rough >= 0.8 * worst) {
     return tell(Answer("rough_errors_stay").with("left", format("%.2f", look.of_rough)));

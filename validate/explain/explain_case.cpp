@@ -247,7 +247,8 @@ Diagnosis explain_all(const Wrong& what, const Patient& patient, const Patient& 
   if (what.field && !diagnosis.is_finding()) diagnosis = explain_ranks(what, patient, diagnosis);
   if (diagnosis.rule() == "ranks_hand_over_other_rows") return diagnosis;
   lines->push_back(std::string("with one rank it is right") +
-                   (!what.field
+                   (diagnosis.rule() == "race_or_something_unset" ? ""
+                    : !what.field
                         ? ". Look at the sum over all ranks, and at which rows of a rank are in it"
                     : diagnosis.known()
                         ? ""

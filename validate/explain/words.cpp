@@ -100,6 +100,9 @@ const std::map<std::string, const char*> kPhrases = {
     {"rows_held",
      "{shares}: on both sides the rank holds as many rows beyond its own as a pass has sweeps; and whether "
      "memory is allocated for all of them"},
+    {"once",
+     "whether the coarse correction is added to the first sweep's e once: it does not take the place of that e, and "
+     "is not added to what the cycle before has left there (e of every level begins with 0 in each cycle)"},
     {"left_out",
      "{?iteration|in iteration {iteration} }{?by_sweep|{?both|neither sweep nor copy (or swap) reaches|the sweep "
      "leaves out}|the sweep is right, but the copy (or swap) leaves out} {points}; old values stay there"},
@@ -114,6 +117,8 @@ const UsualName kUsualNames[] = {
     {"copy_field", R"(copy_field\(f_old, f_new, n\))", "the copy of the new field to the old one"},
     {"copy_field", R"(\bcopy_field\b)", "the copy"},
     {"initialize_field", R"(\binitialize_field\b)", "what fills a field with its starting values"},
+    {"allocate_fields", R"(\ballocate_fields\b)", "the function that allocates the fields"},
+    {"free_fields", R"(\bfree_fields\b)", "the function that frees the fields"},
     {"idx", "; and an index that is written without idx: it needs idx's formula", ""},
     {"idx", R"(\bidx\(i, j, n\))", "j * n + i"},
     {"idx", R"(\bidx\(j, i, n\))", "i * n + j"},

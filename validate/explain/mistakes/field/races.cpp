@@ -169,9 +169,9 @@ const Family kRaceMistakes = {
      "never set}}",
      {"{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
       "host; and whether the fill that sets it to 0 comes before every kernel that adds to it, in the same stream or "
-      "by a wait; and whether a rank's parts overlap, so that two streams sweep and count the same "
-      "row; and whether each part waits, before its pass, for what other streams did in the pass "
-      "before}|{shared_additions}}",
+      "by a wait}|{shared_additions}}",
+      "{?unset|{?late_sum|{?streams|whether a rank's parts overlap, so that two streams count the same row; and whether "
+      "each part waits, before its pass, for what other streams did in the pass before}}}",
       "whether a thread's own sum begins with 0, and so does every variable that goes into a sum",
       "{?unset|{shared_additions}}"}},
 };

@@ -39,7 +39,8 @@ Answer null_pointer(const Found& found) {
   return found.answer("pointer_without_memory")
       .with("name", name.empty() ? "a pointer" : name)
       .with("by_value", allocates_by_value(found.source))
-      .with("other", name.empty() || name.find_first_of(".>") != std::string::npos);
+      .with("other", name.empty() || name.find_first_of(".>") != std::string::npos ||
+                         found.evidence.patient.names.count("allocate_fields") == 0);
 }
 
 /// Host code that accesses what lies beside an allocation, or what only the GPU can reach.
@@ -158,6 +159,17 @@ Answer refused_call(const Found& found) {
                                                 : "uses")
         .with("before", before == report.line ? "" : std::to_string(before));
   }
+  if (says(report.detail, "there is no") || says(report.detail, "a null event")) {
+    static const std::regex by_value(R"(for\s*\(\s*(const )?\w+ \w+ ?:)");
+    const std::vector<std::string> lines = code_lines(found.source);
+    const auto copy = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+      return std::regex_search(line, by_value);
+    });
+    const std::string arguments = between(report.array, "(", ")");
+    return found.answer("nothing_has_created_it")
+        .with("what", arguments.substr(0, arguments.find(',')))
+        .with("copy", copy == lines.end() ? "" : std::to_string(copy - lines.begin() + 1));
+  }
   // A GPU says no more than that.
   const bool last = call == "cudaGetLastError", fills = call.rfind("cudaMemset", 0) == 0;
   const bool invalid = report.has("cudaErrorInvalidValue");
@@ -239,7 +251,7 @@ const Family kCallMistakes = {
       "(float** f_old, and main gives &f_old)|{?other|the call that gives it memory: cudaMalloc for the GPU, "
       "cudaMallocHost for the host|allocate_fields: one cudaMallocManaged (or "
       "cudaMalloc) for each pointer of main. Its first argument is the address of main's pointer, which is what "
-      "allocate_fields gets: `f_old` there, and not `&f_old`}}"}},
+      "allocate_fields gets: not once more with an &}}"}},
     {"access_where_nothing_is", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory {?!kernel|of the host }where nothing was allocated",
      {"{?kernel|the index at line {line}, idx with it, and the pointer: it leads far beyond all memory|{?copy|the "
@@ -255,11 +267,17 @@ const Family kCallMistakes = {
       "(cudaMemcpyDeviceToHost)}"}},
     {"graph_was_destroyed", kForbidden, kAnyProgram, finding,
      "line {line} {verb} {what}, which was destroyed before{?before|, at line "
-     "{before}|: two passes have the same one}",
+     "{before}|: two variables hold the same one}",
      {"{?before|line {before}: when a pass is made the cudaGraph_t alone is destroyed. The cudaGraphExec_t made of it "
-      "is launched until the end|where the passes are created: each one in flight needs {?graph|a graph, }an event and "
-      "a place for its sum of its own, and a copy of a pass (a = b) has those of the other. std::swap exchanges "
+      "is launched until the end|where they are created: each {?passes|check|pass} in flight needs {?graph|a graph, "
+      "}an event and a place for its sum of its own, and a copy (a = b) has those of the other. std::swap exchanges "
       "them}"}},
+    {"nothing_has_created_it", kForbidden, kAnyProgram, finding,
+     "line {line} uses {what}, which nothing has created",
+     {"{?copy|line {copy}: this loop goes over copies, and what it creates is in them. With an & after the type it "
+      "goes over the variables themselves}",
+      "where {what} is created: before it is used, in the same variable, and also if the loop of main performs no turn "
+      "(it begins with an infinite residual, and goes on while residual > options.tolerance)"}},
     {"host_access_to_a_device_variable", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} a __device__ variable, which is in the GPU's memory: only kernels and copies "
      "reach it. What the host has under that name is another variable",

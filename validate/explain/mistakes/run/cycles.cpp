@@ -69,15 +69,15 @@ const Family kCycleMistakes = {
       "k is corrected by that of level k + 1"}},
     {"coarse_correction_scaled", Strength::kShape, kAnyProgram, nullptr,
      "of the smoothest errors the coarser levels correct {scale} times what they should",
-     {"{?negative|the signs: r is east + north + west + south - 4 u, and what it gives is added|whether the coarse "
-      "defect is that after the first sweep: what the sweep has corrected is not to be corrected again}",
+     {"{?large|{once}}",
+      "{?negative|the signs: r is east + north + west + south - 4 u, and what it gives is added}",
       "{?negative||the weights that make the coarse r (one along x times one along y), which sum up to (coarse "
       "distance / fine distance)^2, about 4, for odd and for even n}",
-      "{?negative||the weights of the interpolation, which sum up to 1: where a fine point lies on the coarser level "
-      "(point i at i * (m - 1) / (n - 1), so the last one at m - 1), and which weight belongs to the coarse point west "
-      "of it}",
-      "whether a correction is added twice, or to that of the cycle before: e of every level begins with 0 in "
-      "each cycle"}},
+      "{?negative||where a fine point lies on the coarser level, in these weights and in the interpolation: point i at "
+      "i * (m - 1) / (n - 1), so the last one at m - 1; and which weight belongs to the coarse point west of it}",
+      "{?negative||whether the coarse defect is that after the first sweep: what the sweep has corrected is not to be "
+      "corrected again}",
+      "{?large||{once}}"}},
     {"rough_errors_stay", Strength::kShape, kAnyProgram, nullptr,
      "a cycle leaves {left} of the rough errors, which change sign from point to point. No coarser level can show "
      "these: the sweeps have to damp them",

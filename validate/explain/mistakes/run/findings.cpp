@@ -47,7 +47,9 @@ Answer outside(const Found& found) {
       .with("else", says(found.source, "} else"))
       .with("levels", found.evidence.patient.step >= kFirstCycleStep)
       .with("pitch_bytes", says(found.source, "cudaMallocPitch"))
-      .with("stores", found.report.access == "writes");
+      .with("stores", found.report.access == "writes")
+      .with("floats", says(code_at(found.source, found.report.allocated_line), "float"))
+      .with("doubles", says(code_at(found.source, found.report.allocated_line), "double"));
   if (has_place && scene.thread_per_point && (sweeps || copies)) {
     const int low = sweeps ? 1 : 0, high = found.n - 1 - low;
     const int i = x + scene.first_i, j = y + scene.first_j;
@@ -289,8 +291,9 @@ const Family kFindingMistakes = {
      {"what waits for the GPU between the launch (or the copy) and line {line}: cudaDeviceSynchronize(), "
       "{?of_ranks|ranks.wait, }or cudaEventSynchronize for an event recorded after it, in its stream",
       "{?writes|whether line {line} should still be there: if the kernel does what the host's loops did, they go}",
-      "{?graph or events|whether that place belongs to the pass whose event was waited for. Each pass in flight needs "
-      "a place of its own{?graph|, and a graph: a graph copies to the address that it was captured with}}"}},
+      "{?graph or events|whether that place belongs to the {?passes|check|pass} whose event was waited for. Each "
+      "{?passes|check|pass} in flight needs a place of its own{?graph|, and a graph: a graph copies to the address "
+      "that it was captured with}}"}},
     {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} {does} past the end of {?array|{array}|an array in shared memory}",
      {"the size that {?array|{array}|it} is declared with: {?of_tile|a block's points and a halo on both sides, two "
@@ -341,8 +344,8 @@ const Family kFindingMistakes = {
       "{?else|; its else also gets threads beyond the grid}|i < n && j < n}"}},
     {"index_outside_of_partial_sums", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
-     {"the index at line {line}, and how many bytes line {allocated} asks for: a place for each block (or thread) "
-      "that has one"}},
+     {"the index at line {line}, and how many bytes line {allocated} asks for: {?floats|those of all points that it "
+      "holds|a place for each block (or thread) that has one}"}},
     {"row_outside_of_the_slab", kHarmless, with(kSlabs), finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
      {"line {line}, and how its row is counted: row j of the field is row j - held_begin of what the rank holds. Only "
@@ -362,8 +365,9 @@ const Family kFindingMistakes = {
       "group of rounds may go past the march's last one|: those that it sweeps end at n - 2}}",
       "{?levels|if stage 6 is not done yet: make check STEP=16 N=129, where each coarse point lies on a fine one}",
       "{?launch|the launch of {kernel} (how many blocks, which come first between <<< and >>>, and how many "
-      "threads){?allocated|, and the bytes that line {allocated} allocates: {?slabs|held_end - held_begin rows, as "
-      "many as the rank holds|n * n floats}, and a row's padding if it has one}}",
+      "threads){?allocated|, and the bytes that line {allocated} allocates: {?doubles|a double for each block or "
+      "thread that has a place there|{?slabs|held_end - held_begin rows, as many as the rank holds|n * n floats for "
+      "each field in it}, and a row's padding if it has one}}}",
       "{?slabs|{?lane|which rows are stored: those that the rank computes, from begin to end - 1; and }where a row is "
       "stored: row j of the field is row j - held_begin of what the rank holds}",
       "{?of_ranks|where row j of the field is in what the rank holds: less the first row that is there, which is one "

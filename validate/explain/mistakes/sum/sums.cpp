@@ -301,9 +301,10 @@ const Family kSumMistakes = {
      "each iteration reports the residual of the {?late|previous|next} one",
      {"{?late|the order in the loop of main: sweep, residual, then run.record(++iteration, residual); and in {host}: "
       "first the sweep, then what adds up its changes or copies them|{?late_sum|whose sum is read in the loop of main: "
-      "that of the previous pass, not that of the pass that was launched last; and which number of sweeps it is "
-      "recorded with; and whether each pass in flight has a sum, a place on the host and an event of its own|the order "
-      "in the loop of main: sweep, residual, then run.record(++iteration, residual); iteration begins at 0}}"}},
+      "that of the previous {?passes|check|pass}, not of the one that was launched last; and which number of sweeps it "
+      "is recorded with; and whether each {?passes|check|pass} in flight has a sum, a place on the host and an event "
+      "of its own|the order in the loop of main: sweep, residual, then run.record(++iteration, residual); iteration "
+      "begins at 0}}"}},
     {"sum_is_never_set_back", Strength::kModel, kAnyProgram, of_sum<running>,
      "{?!two|the sum is never reset: each residual holds those of all previous iterations|there are two sums, which "
      "take turns, and each still holds what it held the last time}",
