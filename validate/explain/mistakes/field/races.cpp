@@ -151,7 +151,8 @@ const std::vector<std::string> kRaceLooks = {
     "columns|whether the host waits for each kernel (cudaDeviceSynchronize) before it goes on}}}"};
 
 const Family kRingMistakes = {
-    {"race_with_a_ring_or_streams", Strength::kModel, with_any(kRing | kStreams), of_field<race_in_ring>, kRace, kRaceLooks},
+    {"race_with_a_ring_or_streams", Strength::kModel, with_any(kRing | kStreams), of_field<race_in_ring>, kRace,
+     kRaceLooks},
 };
 
 const Family kRaceMistakes = {
@@ -170,8 +171,8 @@ const Family kRaceMistakes = {
      {"{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
       "host; and whether the fill that sets it to 0 comes before every kernel that adds to it, in the same stream or "
       "by a wait}|{shared_additions}}",
-      "{?unset|{?late_sum|{?streams|whether a rank's parts overlap, so that two streams count the same row; and whether "
-      "each part waits, before its pass, for what other streams did in the pass before}}}",
+      "{?unset|{?late_sum|{?streams|whether a rank's parts overlap, so that two streams count the same row; and "
+      "whether each part waits, before its pass, for what other streams did in the pass before}}}",
       "whether a thread's own sum begins with 0, and so does every variable that goes into a sum",
       "{?unset|{shared_additions}}"}},
 };

@@ -252,7 +252,8 @@ const Family kUpdateMistakes = {
       "point{?strips|, and the rows that a warp loads ahead: none twice, and none left out}{?pitch|; and from one row "
       "to the next it is a pitch, everywhere}{?!swaps|; and {copy}, which stores each value where it read it}}"}},
     {"points_are_no_numbers", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
-     "{?all|the whole field|{points}}: not a number from iteration {iteration} on, as if read where nothing had been written",
+     "{?all|the whole field|{points}}: not a number from iteration {iteration} on, as if read where nothing had been "
+     "written",
      {"{?all|what run.finish copies: the field after the last sweep, once that has ended{?streams|. In another stream "
       "the copy waits for an event that is recorded after it}; and whether the starting values were there before the "
       "first sweep|{?tile|{tile_loads}; and which ones are read|{?ring|{rows_arrive}|what {sweep} reads for these "
