@@ -67,11 +67,11 @@ known_good() {
   fi
 }
 
-# show_warnings: those of the build. They are also worth reading.
+# show_warnings: those of the build, one of a kind for each place. They are also worth reading.
 show_warnings() {
   grep -E 'warning' "$log" | sed "s#$lab_root/##g" |
     awk -v log_file="${log#"$lab_root"/}" '
-      !seen[$0]++ && ++count <= 20
+      !seen[$1 $NF]++ && ++count <= 20
       END { if (count > 20) print count - 20 " more warnings: " log_file }' || true
 }
 
