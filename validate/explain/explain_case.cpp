@@ -334,7 +334,8 @@ Patient patient_of(const Check& check, const std::string& step, const Case& job)
     if (!run.halos) run.halos = job.halos;
     run.order = again ? other_order(job) : job.order;
     const std::string dir = check.folder + "/question";
-    const Run trial = run_program(check.program, run, dir, check.time_limit);
+    if (check.decided && *check.decided) return false;
+    const Run trial = run_program(check.program, run, dir, check.time_limit, check.decided);
     if (!trial.error.empty()) return false;
     static_cast<Record&>(*seen) = trial.record;
     std::string ignored;

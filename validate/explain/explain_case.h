@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@ struct Check {
   const double time_limit;   ///< seconds, of a run
   const Progress& progress;
   const AtHand& at_hand;
+  const std::atomic<bool>* decided = nullptr;  ///< once it is true, no question is asked
   const std::string dir = folder + "/record";
 };
 

@@ -101,7 +101,7 @@ class CycleCheck {
       : asked_(asked),
         unwanted_(unwanted),
         look_ends_(std::move(look_ends)),
-        check_{program, folder_.path(), asked.time_limit, progress, asked.at_hand},
+        check_{program, folder_.path(), asked.time_limit, progress, asked.at_hand, unwanted},
         patient_(patient_of(check_, "", {})) {
     patient_.step = kFirstCycleStep;
   }

@@ -111,7 +111,7 @@ class Judgement {
  public:
   Judgement(const std::string& program, const std::vector<Case>& cases, double time_limit,
             const Progress& progress, const AtHand& at_hand, const Extent& extent)
-      : check_{program, folder_.path(), time_limit, progress, at_hand},
+      : check_{program, folder_.path(), time_limit, progress, at_hand, extent.decided},
         extent_(extent),
         given_(cases),
         cases_(cases),

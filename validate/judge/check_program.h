@@ -60,6 +60,8 @@ struct Extent {
   /// Becomes true when no run is wanted any more, by who asks (the verdict means nothing then) or
   /// once the verdict is known.
   std::atomic<bool>* unwanted = nullptr;
+  /// Once it is true the verdict is known elsewhere: no question is asked any more.
+  const std::atomic<bool>* decided = nullptr;
 };
 
 /// Runs `program` for each case, several at a time, and compares field and residuals with the

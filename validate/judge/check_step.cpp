@@ -88,7 +88,7 @@ Verdict check_on_both(const StepCheck& asked, const Extent& extent, const Progre
 
 /// Short runs in which every access is looked at.
 Verdict look(const StepCheck& asked, const Progress& progress,
-             std::atomic<bool>* unwanted = nullptr) {
+             std::atomic<bool>* unwanted = nullptr, const std::atomic<bool>* decided = nullptr) {
   std::vector<Case> cases;
   for (const int n : asked.look_at) {
     cases.push_back({lab::ProblemKind::kProbe, n, asked.look_sweeps});
@@ -101,6 +101,7 @@ Verdict look(const StepCheck& asked, const Progress& progress,
   Extent extent;
   extent.watched = true;
   extent.unwanted = unwanted;
+  extent.decided = decided;
   return check_program(asked.at_hand.watched, with_ranks(cases, ranks), asked.time_limit, progress,
                        {asked.at_hand.source, ""}, extent);
 }
@@ -134,18 +135,19 @@ void add_look(bool on_gpu, Verdict found, Verdict* verdict) {
 
 Verdict check_step(const StepCheck& asked, const Progress& progress) {
   // Beside a GPU the CPU has nothing else to do. A program that is wrong is not looked at.
-  std::atomic<bool> decided = false;
+  std::atomic<bool> unwanted = false, decided = false;
   std::future<Verdict> beside;
   std::string not_tried;
   Extent extent = extent_of(asked, &not_tried);
   if (!asked.look_at.empty() && asked.at_hand.gpu) {
-    beside = std::async(std::launch::async, [&] { return look(asked, quietly, &decided); });
+    beside =
+        std::async(std::launch::async, [&] { return look(asked, quietly, &unwanted, &decided); });
   } else if (!asked.look_at.empty()) {
     extent.look = [&] { return look(asked, progress); };
   }
   const bool usual = asked.cases.empty();
   if ((!usual || asked.on_cpu.empty()) && !wait_for_build(asked.built)) {
-    decided = true;
+    unwanted = decided = true;
     return {Verdict::kNoProgram};
   }
   Verdict verdict =
@@ -154,7 +156,7 @@ Verdict check_step(const StepCheck& asked, const Progress& progress) {
           : check_program(asked.program,
                           with_ranks(usual ? usual_cases() : asked.cases, asked.ranks),
                           asked.time_limit, progress, asked.at_hand, extent);
-  if (verdict.kind != Verdict::kRight) decided = true;
+  if (verdict.kind != Verdict::kRight) unwanted = decided = true;
   if (verdict.kind == Verdict::kByCycles) return check_cycles(asked, progress);
   if (!not_tried.empty()) verdict.remarks.push_back(not_tried);
   if (verdict.kind == Verdict::kRight && beside.valid()) add_look(true, beside.get(), &verdict);

@@ -5,12 +5,16 @@
 #include "source/source_code.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
+#include <future>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -356,6 +360,25 @@ TEST_F(ExtentTest, a_look_at_every_access_that_is_wrong_waits_for_no_large_grid)
   EXPECT_TRUE(std::any_of(runs.begin(), runs.end(), large));
   EXPECT_TRUE(says(right, "No race, no access out of bounds"));
   EXPECT_FALSE(says(verdict_of(Verdict::kCannotRunHere), "No race"));
+}
+
+// A look at every access goes on beside the check that decides. Its questions took 45 seconds more.
+TEST_F(ExtentTest, once_all_is_decided_no_question_is_asked) {
+  const std::string program = temporary("program.sh"), asked = temporary("asked");
+  test::write_script(program, "case \"$*\" in *question*) : >'" + asked +
+                                  "'; exec sleep 1000;; esac\n'" + test::kSerialProgram +
+                                  "' \"$@\" || exit\n" + kReadOptions + kPutValue +
+                                  "put_value 5 5 \"$one\"\n");
+  std::atomic<bool> decided = false;
+  validate::Extent extent;
+  extent.decided = &decided;
+  auto verdict = std::async(std::launch::async, [&] {
+    return check_program(
+        program, kProbe, 500, [](const std::string&) {}, {}, extent);
+  });
+  while (!std::filesystem::exists(asked)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  decided = true;
+  EXPECT_EQ(verdict.wait_for(std::chrono::seconds(100)), std::future_status::ready);
 }
 
 // A race that loses an addition now and then may show first in the run to a tolerance.
