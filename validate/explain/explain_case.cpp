@@ -210,7 +210,8 @@ std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
 /// fields of all of them. (What lies between two ranks lies between two warps, too.)
 Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis diagnosis) {
   const bool left_out = diagnosis.answer.has("by_sweep") && !diagnosis.answer.has("both");
-  const bool between_warps = !diagnosis.known() || diagnosis.answer.has("between_warps");
+  const bool between_warps =
+      !diagnosis.known() || diagnosis.is_symptom() || diagnosis.answer.has("between_warps");
   // The last sweep's changes are right only if all that the ranks hold is.
   const bool of_result = diagnosis.rule() == "result_is_not_handed_over";
   if (!what.residual && (between_warps || left_out || of_result)) {

@@ -131,6 +131,7 @@ std::vector<Function> functions_in(const std::string& source) {
       // Not __launch_bounds__(...).
       if (j > head && is_name(tokens, j - 1) && tokens[j - 1].text.rfind("__", 0) != 0) {
         function.name = tokens[j - 1].text;
+        if (function.name == "operator") function.name = "operator()";
       }
       j = match_forward(tokens, j);
     }

@@ -37,6 +37,18 @@ class Program {
       if (is(tokens_, k, "define") && tokens_[k].directive) read_macro(k + 1);
     }
     for (const Function& function : functions_) own_.insert(function.name);
+    // const auto wait = [] { CUDA_CHECK(cudaGetLastError()); };
+    for (std::size_t k = 1; k + 1 < tokens_.size(); ++k) {
+      if (!is(tokens_, k, "=") || !is(tokens_, k + 1, "[")) continue;
+      std::size_t open = k + 1;
+      while (open < tokens_.size() && !is(tokens_, open, "{") && !is(tokens_, open, ";")) ++open;
+      const std::size_t end = std::min(match_forward(tokens_, open), tokens_.size());
+      const bool launches =
+          std::any_of(tokens_.begin() + open, tokens_.begin() + end, cuda_filter::is_launch_sign);
+      if (is(tokens_, open, "{") && !launches && asks_in(open, end)) {
+        askers_.insert(tokens_[k - 1].text);
+      }
+    }
     // What launches by itself asks for its own launch.
     for (const Function& function : functions_) {
       if (!launches(function) && asks_in(function.begin, function.end))

@@ -32,7 +32,9 @@ Answer lanes(const FieldLook& look) {
   for (const bool east : {false, true}) {
     const std::vector<int>& columns = east ? lasts : firsts;
     if (columns.empty()) continue;
-    const bool at_ends = columns.size() == 1 || columns[1] - columns[0] > 16 * kOfLane;
+    // Lanes of one column each have neighbours in another warp where their 32 columns end.
+    const int apart = columns.size() == 1 ? look.n : columns[1] - columns[0];
+    const bool at_ends = apart > 16 * kOfLane || (apart > 4 * kOfLane && !look.has(kPitch));
     (at_ends ? ends : lanes) = true;
     causes += (causes.empty() ? "" : ", and ") + describe_lines(columns, 'i', look.n).words() +
               format(" (the %s of a %s), whose %s neighbour ", east ? "last" : "first",

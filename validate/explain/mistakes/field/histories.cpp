@@ -102,7 +102,10 @@ Answer rest_is_dropped(const FieldLook& look) {
   const auto seen = look.n <= kMaxDiagnosedN / 4 ? look.evidence.patient.ask(many) : nullptr;
   for (int made = 2; seen && made < kAsked; ++made) {
     if (!agree(look.sweeps.after(made), seen->field, look.n, made)) continue;
-    return Answer("sweeps_left_over_are_dropped").with("asked", kAsked).with("made", made);
+    // Of an odd number the last one: its values may be in the other of two buffers.
+    return made == kAsked - 1
+               ? Answer("new_field_never_becomes_old").with("odd", true)
+               : Answer("sweeps_left_over_are_dropped").with("asked", kAsked).with("made", made);
   }
   return {};
 }

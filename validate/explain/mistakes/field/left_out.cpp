@@ -122,7 +122,7 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
     return "threads_have_one_point_each";
   }
   if (const int period = apart(lines.at); period > kBlock && lines.at.front() <= kBlock) {
-    answer->with("by", period).with("apart", true);
+    answer->with("by", period).with("apart", true).with("reached", lines.at.front());
     return "blocks_overlap";
   }
   const int blocks = (look.n + kBlock - 1) / kBlock, reached = lines.at.front();
@@ -130,7 +130,7 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
       (reached - kBlock) % (blocks - 1) != 0 || !is_power((reached - kBlock) / (blocks - 1))) {
     return nullptr;
   }
-  answer->with("by", (reached - kBlock) / (blocks - 1));
+  answer->with("by", (reached - kBlock) / (blocks - 1)).with("reached", kBlock);
   return "blocks_overlap";
 }
 
@@ -265,7 +265,7 @@ const Family kLeftOutMistakes = {
       "turn goes on by as many {lines} as the block has threads}"}},
     {"blocks_overlap", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}. Each block begins {?!apart|only }{by} {lines} after the previous one and "
-     "reaches 32{?!apart|, so the blocks overlap}",
+     "reaches {reached}{?!apart|, so the blocks overlap}",
      {"what blockIdx.{letter} is multiplied by in {?by_sweep|{sweep}|{copy}}: the number of {lines} that a block has "
       "(blockDim.{letter} is its number of threads, which may be fewer; gridDim.{letter} is the number of blocks)"}},
     {"sweep_reaches_no_point", Strength::kModel, with(kKernels), of_field<kept_values>,

@@ -166,8 +166,8 @@ const Family kRaceMistakes = {
     {"race_or_something_unset", Strength::kShape, kAnyProgram, of_sum<two_residuals>,
      "the field is right, but two runs of it give different residuals: {?!unset|a race, or a variable that was never "
      "set|a look at every access finds no race, so most likely {?late_sum|{?streams|a rank's parts overlap, or }two "
-     "checks share a sum, or one stream sets it to 0 while another adds, or a variable is not set|a variable that was "
-     "never set}}",
+     "checks share a sum, or one stream sets it to 0 while another adds, or copies it too early, or a variable is not "
+     "set|a variable that was never set}}",
      {"{?unset|{?late_sum|how many checks may be in flight: each of them needs a sum of its own, on the GPU and on the "
       "host; and whether the fill that sets it to 0 comes before every kernel that adds to it, in the same stream or "
       "by a wait}|{shared_additions}}",

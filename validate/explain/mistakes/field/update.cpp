@@ -92,8 +92,8 @@ Answer fit_where_wrong(const FieldLook& look) {
   const bool kept = fit.terms.size() == 1 && fit.terms[0].di == 0 && fit.terms[0].dj == 0 &&
                     fit.terms[0].factor == 1;  // no update at all: kept_values
   if (!fit.found || kept) return {};
-  Answer answer =
-      describe_fit(look, fit, "wrong_update_of_some_points", "each of " + look.pattern.words());
+  Answer answer = describe_fit(look, fit, "wrong_update_of_some_points",
+                               "each point of " + look.pattern.words());
   // Some whole rows: those with which a march begins or ends.
   const bool rows = look.pattern.kind == Pattern::kRows && look.pattern.rows.at.size() > 1;
   if (look.has(kStrips) && rows) answer.with("march_first", true);
@@ -145,7 +145,9 @@ Answer neighbour_from_elsewhere(const FieldLook& look) {
       if (count < 8 || 2 * count < wrong.size()) continue;
       const int dj = static_cast<int>(std::lround(static_cast<double>(other) / n));
       return Answer(true)
-          .with("points", look.pattern.words())
+          .with("points", look.pattern.kind == Pattern::kOther
+                              ? "wrong points"
+                              : "points of " + look.pattern.words())
           .with("most", count < wrong.size())
           .with("side", names[side])
           .with("place", point_from_here(other - dj * n, dj))
@@ -241,7 +243,7 @@ const Family kUpdateMistakes = {
      {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 to n - 2{?tile|; so "
       "the tile is also loaded from 0 to n - 1}"}},
     {"neighbour_from_elsewhere", Strength::kSymptom, kAnyProgram, of_field<neighbour_from_elsewhere>,
-     "{?most|most points of }{points} take point {place} in place of their {side} neighbour",
+     "{?most|most of the }{points} take point {place} in place of their {side} neighbour",
      {"{?march_first|{march}|where {sweep} reads the {side} neighbour{?strips|, and which row that is loaded becomes "
       "it}{?along|; from one row to the next it is a row's length in memory{?pitch|, the pitch}}}"}},
     {"values_in_other_places", Strength::kSymptom, kAnyProgram, of_field<right_values_elsewhere>,
@@ -257,7 +259,8 @@ const Family kUpdateMistakes = {
      {"{?all|what run.finish copies: the field after the last sweep, once that has ended{?streams|. In another stream "
       "the copy waits for an event that is recorded after it}; and whether the starting values were there before the "
       "first sweep|{?tile|{tile_loads}; and which ones are read|{?ring|{rows_arrive}|what {sweep} reads for these "
-      "points}}}"}},
+      "points}}}",
+      "{?!all|whether a thread stores these points at all}"}},
 };
 // clang-format on
 

@@ -36,9 +36,12 @@ Answer null_pointer(const Found& found) {
   std::smatch pointer;
   if (name.empty() && std::regex_search(code, pointer, followed)) name = pointer.str(2);
   if (name.empty()) name = found.scene.array;
+  // An array in shared memory is never null: it is another pointer of that line.
+  if (std::regex_search(found.source, std::regex("__shared__[^;]*\\b" + name + "\\["))) name = "";
   return found.answer("pointer_without_memory")
       .with("name", name.empty() ? "a pointer" : name)
       .with("by_value", allocates_by_value(found.source))
+      .with("given", says(code_only(found.source), "nullptr"))
       .with("other", name.empty() || name.find_first_of(".>") != std::string::npos ||
                          found.evidence.patient.names.count("allocate_fields") == 0);
 }
@@ -251,7 +254,8 @@ const Family kCallMistakes = {
       "(float** f_old, and main gives &f_old)|{?other|the call that gives it memory: cudaMalloc for the GPU, "
       "cudaMallocHost for the host|allocate_fields: one cudaMallocManaged (or "
       "cudaMalloc) for each pointer of main. Its first argument is the address of main's pointer, which is what "
-      "allocate_fields gets: not once more with an &}}"}},
+      "allocate_fields gets: not once more with an &}}",
+      "{?given|where nullptr is given for it: what gets that must not reach line {line}}"}},
     {"access_where_nothing_is", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory {?!kernel|of the host }where nothing was allocated",
      {"{?kernel|the index at line {line}, idx with it, and the pointer: it leads far beyond all memory|{?copy|the "
@@ -294,7 +298,8 @@ const Family kCallMistakes = {
     {"too_little_dynamic_shared_memory", kForbidden, kAnyProgram, finding,
      "line {line} uses more dynamic shared memory (extern __shared__) than the launch gives: {given}",
      {"the third value in <<<grid, block, bytes>>>: the number of entries times the bytes of one, 4 for a float and 8 "
-      "for a double{?tile|; a tile has entries for a block's points and their halo}"}},
+      "for a double{?tile|; a tile has entries for a block's points and their halo}",
+      "the index at line {line}, if the bytes are right: a tree over a block's threads begins with half of them"}},
     {"sum_by_value", kForbidden, kAnyProgram, finding,
      "line {line} adds to a variable that each thread has for itself: what the threads add goes nowhere else",
      {"how the sum gets there: by its address (double* sum), through every function on the way. A parameter by value "

@@ -22,7 +22,7 @@ Answer few_bytes_of_rows(const Found& found) {
   // Ranks, and coarser levels, have fields of other sizes.
   if (found.words.has(kSlabs) || found.evidence.patient.step >= kFirstCycleStep) return {};
   const Answer few = few_bytes(found.report, found.n, found.words.has(kPitch));
-  return few.has("padding") || few.has("row") ? few : Answer();
+  return few.has("padding") || few.has("row") || few.has("points") ? few : Answer();
 }
 
 /// An access of a kernel beside what was allocated.
@@ -139,7 +139,11 @@ Answer endless(const Found& found) {
   const Report& report = found.report;
   const bool host = report.kind == "endless_host";
   const std::string all_points = host ? "" : kernel_of_all_points(found.source);
-  static const std::regex of_options(R"(\w\.n\b)"), a_main(R"(\bmain\()");
+  static const std::regex given(R"((\w+)=(lab::)?parse_options\()"), a_main(R"(\bmain\()");
+  const std::string code = code_only(found.source);
+  std::smatch options;
+  const std::string name = std::regex_search(code, options, given) ? options.str(1) : "\\w";
+  const std::regex of_options("\\b" + name + "\\.n\\b");
   const bool of_kernel = report.kind == "endless_kernel" || !all_points.empty();
   return found.answer(of_kernel ? "endless_loop_of_a_kernel" : "endless_loop")
       .with("kernel", all_points.empty() ? found.scene.function : all_points)
@@ -366,8 +370,8 @@ const Family kFindingMistakes = {
       "{?levels|if stage 6 is not done yet: make check STEP=16 N=129, where each coarse point lies on a fine one}",
       "{?launch|the launch of {kernel} (how many blocks, which come first between <<< and >>>, and how many "
       "threads){?allocated|, and the bytes that line {allocated} allocates: {?doubles|a double for each block or "
-      "thread that has a place there|{?slabs|held_end - held_begin rows, as many as the rank holds|n * n floats for "
-      "each field in it}, and a row's padding if it has one}}}",
+      "thread that has a place there|{?slabs or of_ranks|as many rows as the rank holds|n * n floats for each "
+      "field in it}, and a row's padding if it has one}}}",
       "{?slabs|{?lane|which rows are stored: those that the rank computes, from begin to end - 1; and }where a row is "
       "stored: row j of the field is row j - held_begin of what the rank holds}",
       "{?of_ranks|where row j of the field is in what the rank holds: less the first row that is there, which is one "
