@@ -90,7 +90,7 @@ const Family kCycleMistakes = {
      {"whether each level's correction begins with 0 in each cycle, and is computed before the finer level takes it; "
       "and the signs in what the first sweep leaves of r for the coarser level: r + its four neighbours' e - 4 e",
       "the numbers of points of the levels, n, n / 2 + 1, and so on, each with both sweeps; and the points of the "
-      "finer level that each coarser point takes the defect from, which differ for even and odd n",
+      "finer level that each coarser point takes the defect from, with their weights, which differ for even and odd n",
       "the interpolation of the correction: where a fine point lies on the coarser level (that is the finer level's "
       "ratio), and its weights along x and along y",
       "the factors of the sweeps: 1.39 and 0.56 leave at most 0.22 of what no coarser level shows, 0.8 twice 0.36"}},
