@@ -157,11 +157,11 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
                     .with("count", static_cast<int>(kept.size())));
   }
   if (look.field_stays && !anew) return tell(Answer("second_cycle_changes_nothing"));
-  // Many cycles come near, and no nearer: the floats of the defect, and not the cycle. (A slow one
-  // may not quite be there yet.)
-  const bool near = look.last_error < 3e-7;
-  if (look.of_smooth < kSmoothTooMuch && look.last_error < 1e-3 && !near) {
-    return tell(Answer("defect_of_floats").with("error", format("%.1e", look.last_error)));
+  // Many cycles come near, and no nearer: the floats of the defect, and not the cycle.
+  if (look.of_smooth < kSmoothTooMuch && look.last_error < 1e-3) {
+    return tell(Answer("defect_of_floats")
+                    .with("error", format("%.1e", look.last_error))
+                    .with("near", look.last_error < 3e-7));
   }
   if (look.only_sweeps) {
     return tell(Answer("only_sweeps")
@@ -189,7 +189,7 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
   if (look.of_rough > kTooMuch && look.of_rough >= 0.8 * worst) {
     return tell(Answer("rough_errors_stay").with("left", format("%.2f", look.of_rough)));
   }
-  if (worst > kTooMuch || near) {
+  if (worst > kTooMuch) {
     return tell(Answer("errors_between_stay").with("left", format("%.2f", worst)));
   }
   return {};

@@ -31,10 +31,12 @@ const Family kCycleMistakes = {
      {"what sets u in the loop, beside the correction: the start from the coarser levels is made once, before the "
       "first cycle; made again, it overwrites what the cycles have found"}},
     {"defect_of_floats", Strength::kShape, kAnyProgram, nullptr,
-     "the cycles reduce the error, but not below {error} (relative to the largest value). A float has too few digits: "
-     "the defect is a small difference of large values",
+     "the cycles reduce the error, but not below {error} (relative to the largest value). Most likely a float has too "
+     "few digits: the defect is a small difference of large values",
      {"the types where the defect is computed: each u is converted to double before it is added; u, the defect that is "
-      "stored, and the corrections may be floats"}},
+      "stored, and the corrections may be floats",
+      "{?near|if they are right: a slow cycle, too, stops a little away from the solution. The weights that make the "
+      "coarse r and those of the interpolation: which of them belongs to which coarse row and column}"}},
     {"cycle_loop_ends_early", Strength::kShape, kAnyProgram, nullptr,
      "the loop ends after {made} of {asked} cycles, with the residual {residual}",
      {"whether the sum is set to 0 before each cycle: a residual that is not a number ends the loop",
