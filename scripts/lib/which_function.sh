@@ -138,6 +138,7 @@ find_where() {
   elif [[ -z $found ]]; then
     return 0
   fi
+  if [[ $sure == own && $where == "in main" ]]; then return 0; fi # as good as nothing
   if [[ $sure == constant ]]; then where+=", or in what uses it"; fi
   if [[ $sure == own ]]; then where+=", or in what it needs from elsewhere (a launch, memory, a constant)"; fi
   if [[ $sure != launch ]]; then where+=". With the solution's code there, your program $words."; fi

@@ -187,7 +187,9 @@ Diagnosis diagnose_cycles(const CycleLook& look, const Patient& patient) {
                     .with("large", std::fabs(scale) > 1.5));
   }
   if (look.of_rough > kTooMuch && look.of_rough >= 0.8 * worst) {
-    return tell(Answer("rough_errors_stay").with("left", format("%.2f", look.of_rough)));
+    return tell(Answer("rough_errors_stay")
+                    .with("left", format("%.2f", look.of_rough))
+                    .with("huge", look.of_rough > 5));
   }
   if (worst > kTooMuch) {
     return tell(Answer("errors_between_stay").with("left", format("%.2f", worst)));

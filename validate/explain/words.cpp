@@ -196,21 +196,33 @@ bool Words::has_line(const std::string& code) const {
 }
 
 std::string Words::kernel(bool copies) const {
-  std::string found;
+  struct Kernel {
+    std::string name;
+    bool copies, has_quarter;
+  };
+  std::vector<Kernel> kernels;
   for (const Function& function : functions_in(source_)) {
-    const std::string& name = function.name;
-    bool other = !function.is_kernel || name == found, copy = false;
-    for (const char* part : {"init", "start", "fill", "sum", "reduc", "residual", "norm", "zero"}) {
-      other |= says(name, part);
+    const std::string &name = function.name, code = code_of(function, source_);
+    const auto is = [&](std::initializer_list<const char*> parts) {
+      return std::any_of(parts.begin(), parts.end(),
+                         [&](const char* part) { return says(name, part); });
+    };
+    if (!function.is_kernel ||
+        is({"init", "start", "fill", "sum", "reduc", "residual", "norm", "zero"}) ||
+        (!kernels.empty() && kernels.back().name == name)) {
+      continue;
     }
-    for (const char* part : {"copy", "swap", "update_old"}) {
-      copy |= says(name, part);
-    }
-    if (other || copy != copies) continue;
-    if (!found.empty()) return "";
-    found = name;
+    kernels.push_back(
+        {name, is({"copy", "swap", "update_old"}), says(code, "0.25") || says(code, "/4")});
   }
-  return found;
+  // Whatever their names are, of two kernels the one with the factor 1/4 sweeps.
+  if (kernels.size() == 2 && !kernels[0].copies && !kernels[1].copies &&
+      kernels[0].has_quarter != kernels[1].has_quarter) {
+    kernels[kernels[0].has_quarter].copies = true;
+  }
+  const auto wanted = [&](const Kernel& kernel) { return kernel.copies == copies; };
+  if (std::count_if(kernels.begin(), kernels.end(), wanted) != 1) return "";
+  return std::find_if(kernels.begin(), kernels.end(), wanted)->name;
 }
 
 std::string Words::sweep() const {

@@ -103,7 +103,8 @@ const std::vector<Goal>& goals() {
        "are left: how many points has each level (n / 2 + 1), where do they lie, and is the last "
        "one, of one interior point, solved (e = r / 4)?"},
       {16, "the first cycle begins with what the coarser levels found", begins_near,
-       "Solve on the coarsest level first, interpolate, and go on with the next finer one: a cycle "
+       "If a cycle leaves too much (above), mend that first. Then: "
+       "solve on the coarsest level first, interpolate, and go on with the next finer one: a cycle "
        "that begins on a level takes that level's defect, and adds to its u. Each needs the "
        "boundary's values before. "
        "Point i lies at i * (m - 1) / (n - 1) of the m x m points that it is interpolated from, "

@@ -295,8 +295,10 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
   }
   if (a && !a->holds(p, bytes)) {
     const std::ptrdiff_t room = a->end() - static_cast<const char*>(p);
-    return error_because({.kind = "room", .place = what, .bytes = room}, cudaErrorInvalidValue,
-                         bytes, " bytes, but the ", what, " has room for only ", room);
+    return error_because(
+        {.kind = "room", .place = what, .allocated_line = a->origin.where.line, .bytes = room},
+        cudaErrorInvalidValue, bytes, " bytes, but the ", what, " has room for only ", room,
+        " of the ", a->bytes, " allocated at ", a->origin.where);
   }
   if (as_host && a && a->space == Space::device) {
     return error_because({.kind = "direction", .place = what}, cudaErrorInvalidValue, "the ", what,

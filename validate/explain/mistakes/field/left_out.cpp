@@ -121,7 +121,8 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
         .with("product", says(code, thread + "*" + block) || says(code, block + "*" + thread));
     return "threads_have_one_point_each";
   }
-  if (const int period = apart(lines.at); period > kBlock && lines.at.front() <= kBlock) {
+  if (const int period = apart(lines.at);
+      period > kBlock && lines.at.front() > 1 && lines.at.front() <= kBlock) {
     answer->with("by", period).with("apart", true).with("reached", lines.at.front());
     return "blocks_overlap";
   }

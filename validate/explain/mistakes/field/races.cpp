@@ -141,11 +141,12 @@ const std::vector<std::string> kRaceLooks = {
     "{?of_streams|what each stream waits for before {?of_pass|a pass|it goes on, and what is waited for before the sum "
     "is read}: all that the other stream did and that is used now (cudaStreamWaitEvent, for an event that was recorded "
     "after it; a wait for one that nothing records ends at once){?of_ranks|; and where {exchange} puts the rows that "
-    "are received: in the halo, not in rows that another stream computes}|{?ring|{rows_arrive}|{?tile|__syncthreads() "
-    "between the loads of the tile and the first read of it, outside of every `if`{?of_pass|, and in a loop over "
-    "sweeps also between the last read and the next write of it (make check with RACES=1 names both lines)}; whether "
-    "the tile is __shared__, and as large as the block's points with their halo; or shared memory that no thread has "
-    "written|whether a thread reads what another one may not have written yet, or has overwritten already}}}",
+    "are received: in the halo, not in rows that another stream computes; and whether what computes the rows to be "
+    "sent computes as many as are sent}|{?ring|{rows_arrive}|{?tile|__syncthreads() between the loads of the tile and "
+    "the first read of it, outside of every `if`{?of_pass|, and in a loop over sweeps also between the last read and "
+    "the next write of it (make check with RACES=1 names both lines)}; whether the tile is __shared__, and as large as "
+    "the block's points with their halo; or shared memory that no thread has written|whether a thread reads what "
+    "another one may not have written yet, or has overwritten already}}}",
     "{?!of_streams|{?ring|whether all 32 lanes reach each shuffle, and whether two warps store the same "
     "points|{?tile|whether each point is written by only one thread: no two blocks have the same rows or "
     "columns|whether the host waits for each kernel (cudaDeviceSynchronize) before it goes on}}}"};

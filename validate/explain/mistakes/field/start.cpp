@@ -19,6 +19,8 @@ Answer missing_starts(const FieldLook& look) {
   // What shared memory lacks was not loaded, though it had a start.
   const Finding& finding = look.evidence.finding;
   if (finding.is("unwritten") && finding.shared()) return {};
+  // What nothing has written would be seen; a tile may have 0 there.
+  if (look.evidence.patient.watched && !finding.known() && look.has(kTile)) return {};
   const int n = look.n;
   auto missing = [&](int i, int j) {
     const float value = look.at(look.found, i, j);
@@ -126,8 +128,8 @@ const Family kStartMistakes = {
      "as the result: of {all} points the first {count} are right{?quarter| (a quarter, as if a float were one byte)}, "
      "and point {place} holds {value}",
      {"what run.finish is given in main{?swaps|: it gets to, j and rows, in this order, and is asked for some rows at "
-      "a time, from row j on, so the copy begins at f_old + idx(0, j, n), and copies rows * n floats, each of "
-      "sizeof(float) bytes}",
+      "a time, from row j on, so the copy begins at f_old + idx(0, j, n), and copies {?pitch|rows of n floats|rows * n "
+      "floats}, each of sizeof(float) bytes}",
       "{?pitch|cudaMemcpy2D: its width is the number of bytes that are copied of a row, a pitch the number of bytes "
       "from one row to the next, padding included, each in its own memory}"}},
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,
@@ -142,6 +144,7 @@ const Family kStartMistakes = {
      "({where})",
      {"initialize_field: each point (i, j) gets start(i, j), once, i and j from 0 to n - 1{?slabs|, where j is the "
       "whole field's row, and not the rank's own}; and whether something changes the values before the first sweep",
+      "{?tile|whether the tile also loads the boundary's points: columns and rows 0 and n - 1}",
       "{starts_in_main}",
       "{?!swaps|idx: each point has a place of its own in memory}"}},
 };

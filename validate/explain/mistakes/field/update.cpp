@@ -229,7 +229,7 @@ const Family kUpdateMistakes = {
      "{where} becomes {formula}",
      {"{?march_first|{march}}",
       "{update_line} (1 / 4 between integers is 0, and an int holds no fraction), and what it reads{?tile|: a tile of "
-      "floats, filled before that}"}},
+      "floats, declared with __shared__, and filled before that}"}},
     {"update_of_a_point_beside", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
      "{where} becomes {formula}: what point {shift} should become, so all that it reads lies that far off, or "
      "it is stored that far off",

@@ -229,7 +229,8 @@ Answer answer_of_call(const Found& found) {
   }
   if (report.kind == "room" && moved_by_bytes(found).empty()) {
     return found.answer("more_bytes_than_there_is_room")
-        .with("rows", called_in(report).rfind("cudaMemcpy2D", 0) == 0);
+        .with("rows", called_in(report).rfind("cudaMemcpy2D", 0) == 0)
+        .with("allocated", report.allocated_line > 0 ? std::to_string(report.allocated_line) : "");
   }
   if (report.kind == "host_argument") {
     return found.answer("host_memory_for_a_kernel").with("argument", report.array);
@@ -249,7 +250,8 @@ const Family kCallMistakes = {
      "line {line} allocates 4 bytes, as many as a float has; a double has 8",
      {"how many bytes line {line} asks for: sizeof(double) for the sum"}},
     {"pointer_without_memory", kForbidden, kAnyProgram, finding,
-     "line {line} {does} memory through {name}, but nothing was allocated for that pointer: it is null",
+     "line {line} {does} memory through {name}, which is null: nothing was allocated for that "
+     "pointer, or something has set it to null",
      {"{?by_value|{by_value}: it is given the pointer, and sets only its own copy. It needs the pointer's address "
       "(float** f_old, and main gives &f_old)|{?other|the call that gives it memory: cudaMalloc for the GPU, "
       "cudaMallocHost for the host|allocate_fields: one cudaMallocManaged (or "
@@ -313,7 +315,8 @@ const Family kCallMistakes = {
      "line {line} copies or fills more than there is room for: {detail}",
      {"{?slabs|where the rows begin: row j of the field is row j - held_begin of what the rank holds}",
       "{?rows|{order_of_rows}|the number of bytes at line {line}: a float has sizeof(float), and a field n * n of "
-      "them; the sum is one double; and where they begin, at both ends}"}},
+      "them; the sum is one double; and where they begin, at both ends}",
+      "{?allocated|how many bytes line {allocated} allocates}"}},
     {"rows_longer_than_a_pitch", kForbidden, kAnyProgram, finding,
      "at line {line} the rows that are copied are longer than a pitch: {detail}",
      {"idx, where the pitch is computed from n: rounded up, never down, so that a row fits",

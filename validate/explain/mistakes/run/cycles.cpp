@@ -83,7 +83,9 @@ const Family kCycleMistakes = {
     {"rough_errors_stay", Strength::kShape, kAnyProgram, nullptr,
      "a cycle leaves {left} of the rough errors, which change sign from point to point. No coarser level can show "
      "these: the sweeps have to damp them",
-     {"the factors of the two sweeps: without damping (1) a sweep keeps the roughest error as it is",
+     {"{?huge|what makes it so much larger: the weights of the interpolation, which are parts between 0 and 1, and sum "
+      "up to 1, and those of the coarse r}",
+      "the factors of the two sweeps: without damping (1) a sweep keeps the roughest error as it is",
       "whether both sweeps are there, each with the defect that belongs to its correction",
       "whether all neighbours of a point are of the same state: a barrier between the points that are read and those "
       "that are written"}},

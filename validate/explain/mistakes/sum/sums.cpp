@@ -329,9 +329,10 @@ const Family kSumMistakes = {
      "{iteration}). Either some are added more than once, or something else is added up, or a different formula "
      "follows",
      {kSumOfEachPoint,
-      "{?strips|the points that are in the sum: only those that the warp stores, and none of the rows' "
-      "padding{?ranks|; of a rank only its own rows, and none of its halo, which belongs to a neighbour{?streams|; and "
-      "each row in one launch of a pass only: the two ends of a rank with few rows overlap}}}"}},
+      "{?strips or ranks|the points that are in the sum: only those that the {?strips|warp|block} stores, and none of "
+      "the rows' padding{?ranks|; of a rank only its own rows, and none of its halo, which belongs to a "
+      "neighbour{?streams|; and each row in one launch of a pass only: the two ends of a rank with few rows "
+      "overlap}}}"}},
 };
 // clang-format on
 
