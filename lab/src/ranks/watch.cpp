@@ -30,7 +30,9 @@ constexpr int kWaitSeconds = kOnCpu ? 600 : 20;
 constexpr int kMaxRanksOfNode = 1024;
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
 constexpr int kLooksAtAllWaiting = 20;
-constexpr auto kAllWait = std::chrono::seconds(3);  // who waits longest says so
+constexpr auto kAllWait = std::chrono::seconds(3);
+// Who waits for a sum does so because another rank still waits for an exchange: that one speaks.
+constexpr auto kAllWaitForSum = std::chrono::seconds(4);
 constexpr auto kTimeToSpeak = std::chrono::milliseconds(500);
 using Clock = std::chrono::steady_clock;
 
@@ -119,7 +121,7 @@ void watch_over() {
       _exit(kExitCudaError);
     }
     const auto waited = Clock::now() - watch.since;
-    const bool all = all_wait() && waited > kAllWait;
+    const bool all = all_wait() && waited > (watch.kind == "waits_sum" ? kAllWaitForSum : kAllWait);
     if (watch.waits && (all || waited > std::chrono::seconds(watch.limit))) {
       if (first_to_speak()) {
         Report report{watch.kind};

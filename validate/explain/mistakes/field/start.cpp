@@ -19,8 +19,6 @@ Answer missing_starts(const FieldLook& look) {
   // What shared memory lacks was not loaded, though it had a start.
   const Finding& finding = look.evidence.finding;
   if (finding.is("unwritten") && finding.shared()) return {};
-  // What nothing has written would be seen; a tile may have 0 there.
-  if (look.evidence.patient.watched && !finding.known() && look.has(kTile)) return {};
   const int n = look.n;
   auto missing = [&](int i, int j) {
     const float value = look.at(look.found, i, j);
@@ -133,7 +131,8 @@ const Family kStartMistakes = {
       "{?pitch|cudaMemcpy2D: its width is the number of bytes that are copied of a row, a pitch the number of bytes "
       "from one row to the next, padding included, each in its own memory}"}},
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,
-     "{lines} {have} no starting values: the sweep is right, but reads there what nothing has written",
+     "{lines} {have} no starting values: the sweep is right, but reads there what nothing has "
+     "written{?tile| (or the tile lacks them)}",
      {"{?swaps|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - 1, has a "
       "thread (a launch grid that is rounded up), or a turn of a thread's loop; or, if the host's are copied, the "
       "number of bytes, n * n * sizeof(float)|the loops of initialize_field: they "
