@@ -330,6 +330,11 @@ TEST(FindingTest, an_array_smaller_than_a_field) {
       "out_of_bounds", 14, "access=writes|place=past|distance=8|bytes=424|allocated_line=3"));
   EXPECT_SAYS("how many bytes line 3 asks for: a place for each block", look_at(diagnosis));
   EXPECT_EQ(look_at(diagnosis).find("the bounds of i and j"), std::string::npos);
+  // Of a kernel, too, whatever the memory holds.
+  EXPECT_EQ(diagnosis_of(report("out_of_bounds", 14,
+                                "access=writes|place=past|distance=8|bytes=10000|allocated_line=3"))
+                .cause,
+            "line 3 allocates n * n bytes; n * n floats need four times as many");
   EXPECT_EQ(diagnosis_of(
                 report("host_access", 14, "access=writes|place=past|bytes=20000|allocated_line=3"))
                 .cause,

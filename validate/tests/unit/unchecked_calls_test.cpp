@@ -40,6 +40,11 @@ TEST(UncheckedCallsTest, knows_other_ways_to_ask) {
   EXPECT_EQ(validate::unchecked_calls("void ask() { CUDA_CHECK(cudaGetLastError()); }\n" +
                                       launching("  ask();\n")),
             "");
+  // Or in a lambda, where that is called.
+  const std::string lambda = "void f() {\n  auto ask = [] { CHECK(cudaGetLastError()); };\n";
+  EXPECT_EQ(validate::unchecked_calls(lambda + "  kernel<<<1, 2>>>(f);\n  ask();\n}\n"), "");
+  EXPECT_EQ(validate::unchecked_calls(lambda + "  kernel<<<1, 2>>>(f);\n}\n"),
+            "Your code does not check: the launch at line 3 (check cudaGetLastError after it).");
   EXPECT_EQ(validate::unchecked_calls("#define ASK() \\\n  CUDA_CHECK(cudaGetLastError())\n" +
                                       launching("  ASK();\n")),
             "");
