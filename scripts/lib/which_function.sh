@@ -138,7 +138,11 @@ find_where() {
   elif [[ -z $found ]]; then
     return 0
   fi
-  if [[ $sure == own && $where == "in main" ]]; then return 0; fi # as good as nothing
+  # Of a program that is all in main it says nothing.
+  if [[ $sure == own && $where == "in main" && $(grep -cE '^[A-Za-z_][^;=]*\([^;]*$' "$source_file") == 1 ]]; then
+    where=""
+    return 0
+  fi
   if [[ $sure == constant ]]; then where+=", or in what uses it"; fi
   if [[ $sure == own ]]; then where+=", or in what it needs from elsewhere (a launch, memory, a constant)"; fi
   if [[ $sure != launch ]]; then where+=". With the solution's code there, your program $words."; fi
