@@ -210,11 +210,11 @@ std::vector<std::string> draw(const Wrong& wrong, const Patient& patient) {
 /// fields of all of them. (What lies between two ranks lies between two warps, too.)
 Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis diagnosis) {
   const bool left_out = diagnosis.answer.has("by_sweep") && !diagnosis.answer.has("both");
-  const bool between_warps =
+  const bool unclear =
       !diagnosis.known() || diagnosis.is_symptom() || diagnosis.answer.has("between_warps");
   // The last sweep's changes are right only if all that the ranks hold is.
   const bool of_result = diagnosis.rule() == "result_is_not_handed_over";
-  if (!what.residual && (between_warps || left_out || of_result)) {
+  if (!what.residual && (unclear || left_out || of_result)) {
     return say(Answer("ranks_hand_over_other_rows"), what.run, patient);
   }
   if (left_out) return diagnosis;
@@ -222,10 +222,10 @@ Diagnosis explain_ranks(const Wrong& what, const Patient& patient, Diagnosis dia
   if (!borders.known() || borders.is_finding()) return diagnosis;
   // A model of the halo knows more than how the wrong points lie.
   const bool of_a_warp =
-      between_warps || of_result ||
+      unclear || of_result ||
       (diagnosis.strength >= Strength::kShape && borders.rule() == "halo_holds_another_row");
   if (!of_a_warp) {
-    if (!diagnosis.is_symptom() && borders.rule() != "own_rows_are_received") {
+    if (borders.rule() != "own_rows_are_received") {
       diagnosis.look_at.insert(diagnosis.look_at.begin(), borders.look_at[0]);
     }
     return diagnosis;

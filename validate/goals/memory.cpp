@@ -56,7 +56,8 @@ std::string touched_words(const std::string& allocated_at, double count) {
                       : name + ", " + times + " (allocated at " + allocated_at + ")";
 }
 
-/// Whether host code touches no field in an iteration, and no other memory so many times.
+/// Whether host code leaves the fields alone in an iteration, and touches other memory fewer than
+/// `least` times.
 Measured left_to_gpu(Bench* bench, double least, const std::string& what) {
   // A run of 1 and a run of 3: two iterations between them.
   const auto runs = [&](int times) -> const Trace& {
@@ -67,7 +68,7 @@ Measured left_to_gpu(Bench* bench, double least, const std::string& what) {
   // the CPU.
   for (const TraceRow& row : runs(2).table("host accesses")) {
     const double count = difference(runs, "host accesses", row.name, &TraceRow::count) / 2;
-    // Memory that holds other things beside fields may be touched for their sake.
+    // Memory that also holds the sum, say, may be touched for it.
     const bool fields = std::fmod(row.bytes, points(kCountedN) * sizeof(float)) == 0;
     if (count >= (fields ? 0.5 : least)) touched.push_back(touched_words(row.name, count));
   }

@@ -31,7 +31,7 @@ constexpr int kMaxRanksOfNode = 1024;
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
 constexpr int kLooksAtAllWaiting = 20;
 constexpr auto kAllWait = std::chrono::seconds(3);
-// Who waits for a sum does so because another rank still waits for an exchange: that one speaks.
+// A rank may wait for a sum because another one still waits for an exchange: that one speaks.
 constexpr auto kAllWaitForSum = std::chrono::seconds(4);
 constexpr auto kTimeToSpeak = std::chrono::milliseconds(500);
 using Clock = std::chrono::steady_clock;

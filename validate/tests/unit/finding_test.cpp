@@ -341,6 +341,20 @@ TEST(FindingTest, an_array_smaller_than_a_field) {
             "line 3 allocates 20000 bytes; n * n floats need 40000");
 }
 
+// n is the program's own if it does not ask its options, whatever they are called.
+TEST(FindingTest, a_loop_that_takes_too_long_for_its_n) {
+  const auto look = [](const std::string& n) {
+    validate::Patient patient = patient_of(4);
+    patient.source =
+        "int main() {\n  const lab::Options given = lab::parse_options(1, 2);\n  int n = " + n +
+        ";\n}\n";
+    patient.finding = found_in(report("endless_host", 3));
+    return look_at(validate::diagnose({}, patient, validate::Subject::kAccess));
+  };
+  EXPECT_SAYS("where n comes from", look("solver.n"));
+  EXPECT_EQ(look("given.n").find("where n comes from"), std::string::npos) << look("given.n");
+}
+
 TEST(FindingTest, host_code_that_accesses_too_much) {
   const std::string beside = said_of(report(
       "host_access", 57, "access=writes|place=past|distance=188|bytes=40000|allocated_line=38"));

@@ -33,8 +33,10 @@ Answer lanes(const FieldLook& look) {
     const std::vector<int>& columns = east ? lasts : firsts;
     if (columns.empty()) continue;
     // Lanes of one column each have neighbours in another warp where their 32 columns end.
+    const auto& names = look.evidence.patient.names;
+    const bool of_one = !names.empty() && names.count("float4") == 0;
     const int apart = columns.size() == 1 ? look.n : columns[1] - columns[0];
-    const bool at_ends = apart > 16 * kOfLane || (apart > 4 * kOfLane && !look.has(kPitch));
+    const bool at_ends = apart > 16 * kOfLane || (apart > 4 * kOfLane && of_one);
     (at_ends ? ends : lanes) = true;
     causes += (causes.empty() ? "" : ", and ") + describe_lines(columns, 'i', look.n).words() +
               format(" (the %s of a %s), whose %s neighbour ", east ? "last" : "first",

@@ -244,8 +244,8 @@ const Family kUpdateMistakes = {
       "the tile is also loaded from 0 to n - 1}"}},
     {"neighbour_from_elsewhere", Strength::kSymptom, kAnyProgram, of_field<neighbour_from_elsewhere>,
      "{?most|most of the }{points} take point {place} in place of their {side} neighbour",
-     {"{?march_first|{march}|where {sweep} reads the {side} neighbour{?strips|, and which row that is loaded becomes "
-      "it}{?along|; from one row to the next it is a row's length in memory{?pitch|, the pitch}}}"}},
+     {"where {sweep} reads the {side} neighbour{?strips|, and which row that is loaded becomes it}{?along|; from one "
+      "row to the next it is a row's length in memory{?pitch|, the pitch}}"}},
     {"values_in_other_places", Strength::kSymptom, kAnyProgram, of_field<right_values_elsewhere>,
      "many wrong points hold the value that another point should have: {?shift|(i, j) that of {shift}|{examples}}",
      {"{?boundary|{?!swaps|{copy}, as the sweep does not write the boundary: it stores each value where it read it, at "

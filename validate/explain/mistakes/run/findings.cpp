@@ -139,10 +139,10 @@ Answer endless(const Found& found) {
   const Report& report = found.report;
   const bool host = report.kind == "endless_host";
   const std::string all_points = host ? "" : kernel_of_all_points(found.source);
-  static const std::regex given(R"((\w+)=(lab::)?parse_options\()"), a_main(R"(\bmain\()");
-  const std::string code = code_only(found.source);
+  static const std::regex given(R"((\w+)\s*=\s*(lab::)?parse_options\()"), a_main(R"(\bmain\()");
   std::smatch options;
-  const std::string name = std::regex_search(code, options, given) ? options.str(1) : "\\w";
+  const std::string name =
+      std::regex_search(found.source, options, given) ? options.str(1) : "\\w+";
   const std::regex of_options("\\b" + name + "\\.n\\b");
   const bool of_kernel = report.kind == "endless_kernel" || !all_points.empty();
   return found.answer(of_kernel ? "endless_loop_of_a_kernel" : "endless_loop")
@@ -442,8 +442,9 @@ const Family kFindingMistakes = {
       "previous warp's as a warp stores columns), and }}where its loops begin, by how much they advance{?!strips| "
       "(over the whole grid: by gridDim * blockDim)}, and where they end, so that no two threads (or blocks) have the "
       "same ones{?ring|: where one warp's share of rows ends the next one's begins, rounded in the same way; and it "
-      "stores rows j_begin to j_end - 1, and columns below n}{?four|; the launch: a loop that advances by 4 is for a "
-      "block of 4 threads}{?!strips|; and idx: each point needs a place of its own in memory}}}",
+      "stores rows j_begin to j_end - 1, and columns below n}}}",
+      "{?loops|{?!both|{?four|the launch: a loop that advances by 4 is for a block of 4 threads}}}",
+      "{?loops|{?!both|{?!strips|idx: each point needs a place of its own in memory}}}",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
       "store reaches into the next row}"}},
     {"sum_without_an_atomic", kHarmless, kAnyProgram, finding,
