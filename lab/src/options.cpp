@@ -25,7 +25,7 @@ std::string help_of(const char* step, StepDefaults defaults) {
   return format(
       "%s: solves Laplace's equation on n x n points\n\n"
       "  --n N                points per side, %d to %d (default %d)\n"
-      "  --iterations K       perform exactly K iterations, whatever the residual\n"
+      "  --iterations K       perform exactly K iterations, whatever the residual; 0: none\n"
       "  --tolerance T        stop at a residual of at most T (default 1e-4)\n"
       "  --max-iterations M   stop after M iterations, converged or not (default 1000)\n"
       "  --problem NAME       laplace (default), probe or harmonic\n"
@@ -102,12 +102,12 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
   options.n = defaults.n;
   options.check_every = defaults.check_every;
   constexpr int kMost = std::numeric_limits<int>::max();
-  int iterations = 0, max_iterations = 0;  // 0: not given
+  int iterations = -1, max_iterations = -1;  // -1: not given
   bool convergence_given = false, field_record_given = false;
 
   CommandLine line(step, help_of(step, defaults));
   line.integer("--n", kMinN, kMaxN, &options.n);
-  line.integer("--iterations", 1, kMost, &iterations);
+  line.integer("--iterations", 0, kMost, &iterations);
   line.value("--tolerance", [&](const std::string& text) {
     options.tolerance = read_tolerance(text);
     convergence_given = true;
@@ -133,9 +133,9 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
   line.flag("--quiet", &options.quiet);
   line.read(argc, argv);
 
-  options.fixed_iterations = iterations > 0;
+  options.fixed_iterations = iterations >= 0;
   convergence_given |= max_iterations > 0;
-  if (const int most = std::max(iterations, max_iterations)) options.max_iterations = most;
+  if (const int most = std::max(iterations, max_iterations); most >= 0) options.max_iterations = most;
   check_together(options, convergence_given);
   // No residual is as small as -1: the loop `residual > tolerance` runs to the last iteration.
   if (options.fixed_iterations) options.tolerance = -1.0;

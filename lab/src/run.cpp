@@ -243,14 +243,15 @@ int Run::finish(const FetchRows& fetch) {
   const double residual = last_residual();
   const bool converged = !options_.fixed_iterations && residual <= options_.tolerance;
   const bool all_made = options_.fixed_iterations && last_iteration() == options_.max_iterations &&
-                        !std::isnan(residual);
+                        (!std::isnan(residual) || checks_.empty());
 
   if (!options_.quiet) {
-    std::printf("  %s after %d iterations: residual %.4e\n",
+    std::printf("  %s after %d iterations",
                 converged  ? "converged"
                 : all_made ? "done"
                            : "NOT CONVERGED",
-                last_iteration(), residual);
+                last_iteration());
+    std::printf(checks_.empty() ? "\n" : ": residual %.4e\n", residual);
     print_times();
     if (problem_.has_exact_solution()) {
       distance_ = problem_.distance_to_exact(fetch);
@@ -268,7 +269,7 @@ int Run::finish(const FetchRows& fetch) {
     std::fflush(stdout);
   }
   if (!options_.record_dir.empty()) write_record(fetch);
-  if (std::isnan(residual)) {
+  if (std::isnan(residual) && !all_made) {
     fail(kExitNotConverged, "the residual of iteration %d is not a number", last_iteration());
   }
   return converged || all_made ? kExitDone : kExitNotConverged;

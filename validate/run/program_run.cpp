@@ -129,7 +129,7 @@ std::string why_no_record(const std::string& program, const Case& run, const Chi
         run.ranks, record->ranks);
   }
   if (run.tolerance == 0 && child.exit_code != 0 && record->iterations == run.iterations &&
-      !std::isnan(record->residuals.back().value)) {
+      !record->residuals.empty() && !std::isnan(record->residuals.back().value)) {
     return format("it performed all %d iterations, but still ended with exit code %d",
                   run.iterations, child.exit_code);
   }

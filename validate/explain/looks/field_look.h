@@ -35,6 +35,11 @@ struct FieldLook {
     }
     return NAN;
   }
+  /// Whether a run of no iteration hands over the right starting values. false: others, or nothing.
+  bool starts_right() const {
+    const auto none = after(0);
+    return none && none->iterations == 0 && agree(start_old, none->field, n, 0);
+  }
   bool residual_is_right(int k) const { return same_residual(said(k), sweeps.residual(k)); }
   template <typename Test>
   bool all_of(const Cells& some, Test test) const {

@@ -55,14 +55,17 @@ bool solve(std::vector<double> a, std::vector<double> b, int size, std::vector<d
 }
 
 /// The terms that give the points of `cells` in `after`, each with its factor.
-StencilFit fit(const Field& before, const Field& after, const Cells& cells,
-               std::vector<Term> terms) {
+StencilFit fit(const Field& before, const Field& after, const Field& overwritten,
+               const Cells& cells, std::vector<Term> terms) {
   const int n = cells.n(), size = static_cast<int>(terms.size());
   const auto at = [n](const Field& field, int i, int j) -> double {
     return field[static_cast<std::size_t>(j) * n + i];
   };
   const auto value = [&](const Term& term, int i, int j) {
-    return at(term.new_field ? after : before, i + term.di, j + term.dj);
+    const Field& field = term.from == From::kOld   ? before
+                         : term.from == From::kNew ? after
+                                                   : overwritten;
+    return at(field, i + term.di, j + term.dj);
   };
   /// Those whose terms lie inside of the field.
   const auto points_for = [&](const std::vector<Term>& some) {
@@ -121,7 +124,10 @@ StencilFit fit(const Field& before, const Field& after, const Cells& cells,
 
 std::string Term::words() const {
   const char* name = name_of(di, dj);
-  return (name ? name : "point " + point_from_here(di, dj)) + (new_field ? " (new)" : "");
+  return (name ? name : "point " + point_from_here(di, dj)) + (from == From::kOld ? ""
+                                                               : from == From::kNew
+                                                                   ? " (new)"
+                                                                   : " (overwritten)");
 }
 
 std::string StencilFit::words() const {
@@ -149,7 +155,7 @@ std::string StencilFit::words() const {
 int StencilFit::lacks(int di, int dj) const {
   bool low = false, high = false;
   for (const Term& term : terms) {
-    if (std::fabs(term.factor - 0.25) > kZero || term.new_field) continue;
+    if (std::fabs(term.factor - 0.25) > kZero || term.from != From::kOld) continue;
     low |= term.di == -di && term.dj == -dj;
     high |= term.di == di && term.dj == dj;
   }
@@ -157,23 +163,26 @@ int StencilFit::lacks(int di, int dj) const {
 }
 
 StencilFit fit_stencil(const std::vector<float>& before, const std::vector<float>& after,
-                       const Cells& cells) {
+                       const Cells& cells, const std::vector<float>& overwritten) {
   // In the order in which the steps have them: east, north, west, south.
+  constexpr From kOld = From::kOld;
   const std::vector<Term> nearest = {
-      {1, 0, 0, false}, {0, 1, 0, false}, {-1, 0, 0, false}, {0, -1, 0, false}, {0, 0, 0, false}};
+      {1, 0, 0, kOld}, {0, 1, 0, kOld}, {-1, 0, 0, kOld}, {0, -1, 0, kOld}, {0, 0, 0, kOld}};
   std::vector<Term> wide = nearest, both = nearest;
   for (int dj = -2; dj <= 2; ++dj) {
     for (int di = -2; di <= 2; ++di) {
-      if (std::abs(di) + std::abs(dj) > 1) wide.push_back({di, dj, 0, false});
+      if (std::abs(di) + std::abs(dj) > 1) wide.push_back({di, dj, 0, kOld});
     }
   }
-  for (int k = 0; k < 4; ++k) both.push_back({nearest[k].di, nearest[k].dj, 0, true});
+  for (int k = 0; k < 4; ++k) both.push_back({nearest[k].di, nearest[k].dj, 0, From::kNew});
+  std::vector<Term> all = both;
+  for (const Term& term : nearest) all.push_back({term.di, term.dj, 0, From::kOverwritten});
   // Where the wrong points are all beside the field's edge, the wide neighbourhood is not there.
-  for (const std::vector<Term>& terms : {wide, nearest}) {
-    const StencilFit found = fit(before, after, cells, terms);
+  for (const std::vector<Term>& terms : {wide, nearest, both, all}) {
+    const StencilFit found = fit(before, after, overwritten, cells, terms);
     if (found.found) return found;
   }
-  return fit(before, after, cells, both);
+  return {};
 }
 
 }  // namespace validate

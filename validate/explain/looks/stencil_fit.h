@@ -7,11 +7,15 @@
 
 namespace validate {
 
+/// Where a value comes from: the field that the sweep reads, or the one that it writes, which holds
+/// what this sweep has stored, or else what stood there before.
+enum class From { kOld, kNew, kOverwritten };
+
 /// A point near the one that is computed, and what it is multiplied by.
 struct Term {
-  int di, dj;                 ///< its distance
-  double factor;              ///< rounded to a simple number where it is one but for rounding
-  bool new_field;             ///< of the field that the sweep writes, not the one that it reads
+  int di, dj;     ///< its distance
+  double factor;  ///< rounded to a simple number where it is one but for rounding
+  From from;
   std::string words() const;  ///< "north"
 };
 
@@ -31,10 +35,10 @@ struct StencilFit {
 };
 
 /// Fits, by least squares, the 25 points around each point of `cells` in the field `before`, or
-/// else the five nearest ones there and four in `after`, to its value in `after`. Both fields are
-/// n x n, row j outer. Only a fit that gives every point (those aside whose terms lie outside of
-/// the field) but for rounding counts.
+/// else the five nearest ones there, four in `after`, and then five in `overwritten` as well, to its
+/// value in `after`. All fields are n x n, row j outer. Only a fit that gives every point (those
+/// aside whose terms lie outside of the field) but for rounding counts.
 StencilFit fit_stencil(const std::vector<float>& before, const std::vector<float>& after,
-                       const Cells& cells);
+                       const Cells& cells, const std::vector<float>& overwritten);
 
 }  // namespace validate

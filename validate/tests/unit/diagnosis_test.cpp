@@ -281,6 +281,29 @@ TEST_F(DiagnosisTest, an_interior_or_a_boundary_that_begins_with_zero) {
   EXPECT_SAYS("the column i = 99 has no starting values", said());
 }
 
+// A run of no sweep shows that they are there: it is the sweep that does not load them.
+TEST_F(DiagnosisTest, starting_values_that_the_sweep_does_not_get) {
+  solver.before_sweep = [&](Field& f_old, Field& f_new) {
+    for (int j = 0; j < kN; ++j) solver.at(f_old, 0, j) = solver.at(f_new, 0, j) = 0;
+  };
+  EXPECT_SAYS("the column i = 0 has starting values, but the sweep does not get them", said());
+  EXPECT_EQ(said().find("initialize_field"), std::string::npos);
+}
+
+// Some neighbours are taken from the field that is written: from behind, values of this sweep, and
+// ahead what stood there before.
+TEST_F(DiagnosisTest, neighbours_in_the_field_that_is_written) {
+  Field written;
+  solver.before_sweep = [&](Field&, Field& f_new) { written = f_new; };
+  solver.update = [&](const Field& old, int i, int j) {
+    const float value = 0.25f * ((solver.at(written, i + 1, j) + solver.at(old, i, j + 1)) +
+                                 (solver.at(written, i - 1, j) + solver.at(old, i, j - 1)));
+    return solver.at(written, i, j) = value;
+  };
+  EXPECT_SAYS("0.25 (north + south + west (new) + east (overwritten))", said());
+  EXPECT_SAYS("rule: update_reads_the_new_field", said());
+}
+
 // Wrong points on the boundary, which no sweep writes, speak of the start, and not of the sweep.
 TEST_F(DiagnosisTest, starting_values_of_other_points) {
   auto start_at = [&](auto place) {

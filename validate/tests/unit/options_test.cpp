@@ -68,9 +68,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{{"--n", "4294967360"}, "to 1048576"},  // 64 in 32 bits
         BadLine{{"--n", "99999999999999999999"}, "to 1048576"},
         BadLine{{"--iterations"}, "--iterations: needs a value"},
-        BadLine{{"--iterations", "0"}, "--iterations 0: must be a whole number from 1"},
-        BadLine{{"--iterations", "-3"}, "from 1"},
-        BadLine{{"--iterations", "2147483648"}, "from 1"},
+        BadLine{{"--iterations", "-1"}, "--iterations -1: must be a whole number from 0"},
+        BadLine{{"--iterations", "-3"}, "from 0"},
+        BadLine{{"--iterations", "2147483648"}, "from 0"},
         BadLine{{"--iterations", "ten"}, "ten: must be a whole"},
         BadLine{{"--max-iterations", "0"}, "--max-iterations 0: must be a whole number from 1"},
         BadLine{{"--max-iterations", "many"}, "many: must be a whole"},

@@ -70,11 +70,11 @@ void Races::kernel_begins(const Kernel&) {
   fences_.clear();
   before_atomics_.clear();
   same_value_written_ = {""};
-  changed_atomically_ = false;
+  adds_up_ = false;
 }
 
 void Races::kernel_ends() {
-  if (changed_atomically_ && !same_value_written_.kind.empty()) {
+  if (adds_up_ && !same_value_written_.kind.empty()) {
     fail(same_value_written_, same_value_written_.detail);
   }
   const Report& read = unwritten_read_;
@@ -153,7 +153,7 @@ void Races::thread_fences(Block& block) {
 }
 
 void Races::note_atomic(const Block& block, const MemoryAccess& access) {
-  changed_atomically_ = true;
+  adds_up_ = true;
   const int thread = block.running_thread();
   const auto number = static_cast<std::uint32_t>(block.number());
   Publications& here = publications_[access.address];
@@ -235,6 +235,7 @@ bool Races::ordered(const Stamp& before, const Stamp& now, const char* fenced_at
 void Races::access(Block& block, const MemoryAccess& access) {
   look_again();
   note_comparison(block, access);
+  adds_up_ |= access.kind == Access::write && access.bytes == sizeof(double) && !access.shared;
   const std::size_t skew = reinterpret_cast<std::uintptr_t>(access.address) % kWord;
   Stamp now{moment(block), 0, access.kind == Access::atomic, &*sites_.insert(access.site).first};
   for (std::size_t done = 0; done < access.bytes;) {

@@ -150,9 +150,9 @@ class Races {
   std::uint32_t launch_ = 0;
   std::uint32_t grid_epoch_ = 0;
   SecondWrite second_write_;
-  Report same_value_written_{""};    // in this kernel: the first time
-  bool changed_atomically_ = false;  // something, in this kernel
-  Report unwritten_read_{""};        // the first one; its detail is the thread
+  Report same_value_written_{""};  // in this kernel: the first time
+  bool adds_up_ = false;           // in this kernel: an atomic, or a double is stored
+  Report unwritten_read_{""};      // the first one; its detail is the thread
 };
 
 }  // namespace cuda_on_cpu

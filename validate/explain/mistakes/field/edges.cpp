@@ -66,7 +66,7 @@ std::vector<Edge> edges_of(const FieldLook& look, const Lines& lines, bool singl
   std::vector<Edge> edges;
   if (lines.kind != Lines::kPeriodic || lines.period < kSmallestBlock) return edges;
   const bool columns = lines.letter == 'i', strips = look.has(kStrips);
-  const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
+  const StencilFit fit = fit_stencil(look.before, look.found, look.inside, look.hidden);
   single &= lines.classes.size() == 1;
   const int lacks = !single || !fit.found ? 0 : columns ? fit.lacks_column() : fit.lacks_row();
   for (int remainder : lines.classes) {

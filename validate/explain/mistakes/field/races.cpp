@@ -16,35 +16,56 @@
 namespace validate {
 namespace {
 
-/// An array of a kernel with barriers that is declared without __shared__, though its threads write
-/// the elements that threadIdx tells them: as if each wrote a part of it. (A few rows, [3] say, may
-/// well be the thread's own.)
+/// Those of `arrays` whose elements a function writes where threadIdx tells it to: as if each thread
+/// wrote a part of them.
+std::set<std::string> shared_out(const Function& function, const std::vector<std::string>& lines,
+                                 const std::set<std::string>& arrays) {
+  static const std::regex assigned(R"((\w+)((?:\s*\[[^\]]*\])*)\s*[+]?=([^=][^;,]*))");
+  std::set<std::string> of_thread{"threadIdx"}, found;  // what is computed from it
+  const auto is_of_thread = [&](const std::string& words) {
+    const std::set<std::string> names = names_in(words);
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return of_thread.count(name) > 0; });
+  };
+  for (int line = function.first_line; line <= function.last_line; ++line) {
+    const std::string& text = lines[line - 1];
+    for (std::sregex_iterator next(text.begin(), text.end(), assigned), end; next != end; ++next) {
+      const std::string name = (*next)[1], index = (*next)[2];
+      if (index.empty() && is_of_thread((*next)[3])) of_thread.insert(name);
+      if (arrays.count(name) > 0 && is_of_thread(index)) found.insert(name);
+    }
+  }
+  return found;
+}
+
+/// An array of a kernel with barriers that is declared without __shared__, though its threads, or a
+/// function that is given it, share out its elements. (A few rows, [3] say, may well be the thread's
+/// own.)
 Answer array_of_each_thread(const Evidence& evidence) {
   static const std::regex declared(R"(^\s*(?:float|double)\s+(\w+)\s*\[(?!1?\d\]\s*;).*\]\s*;)");
-  static const std::regex assigned(R"((\w+)((?:\s*\[[^\]]*\])*)\s*[+]?=([^=][^;,]*))");
   const std::vector<std::string> lines = code_lines(evidence.source);
-  for (const Function& function : functions_in(evidence.source)) {
+  const std::vector<Function> functions = functions_in(evidence.source);
+  for (const Function& function : functions) {
     const std::string code = code_of(function, evidence.source);
     const bool waits = says(code, "__syncthreads") || says(code, ".sync()");
     if (!function.is_kernel || !waits || says(code, "union") || says(code, "struct")) continue;
-    std::map<std::string, int> arrays;             // and their lines
-    std::set<std::string> of_thread{"threadIdx"};  // and what is computed from it
-    const auto is_of_thread = [&](const std::string& words) {
-      const std::set<std::string> names = names_in(words);
-      return std::any_of(names.begin(), names.end(),
-                         [&](const std::string& name) { return of_thread.count(name) > 0; });
-    };
+    std::map<std::string, int> arrays;  // and their lines
     for (int line = function.first_line; line <= function.last_line; ++line) {
-      const std::string& text = lines[line - 1];
       std::smatch match;
-      if (std::regex_search(text, match, declared)) arrays[match[1]] = line;
-      for (std::sregex_iterator next(text.begin(), text.end(), assigned), end; next != end;
-           ++next) {
-        const std::string name = (*next)[1], index = (*next)[2];
-        if (index.empty() && is_of_thread((*next)[3])) of_thread.insert(name);
-        if (arrays.count(name) > 0 && is_of_thread(index)) {
-          return Answer("array_is_not_shared").with("line", arrays[name]).with("array", name);
-        }
+      if (std::regex_search(lines[line - 1], match, declared)) arrays[match[1]] = line;
+    }
+    for (const auto& [array, line] : arrays) {
+      const auto loads = [&, name = array](const Function& other) {
+        if (!says(code, other.name + "(" + name + ",")) return false;
+        const std::string& head = lines[other.first_line - 1];  // float* tile, ...
+        const std::size_t bracket = head.find('(');
+        const std::set<std::string> first =
+            names_in(head.substr(bracket + 1, head.find(',') - bracket - 1));
+        return bracket != std::string::npos && !shared_out(other, lines, first).empty();
+      };
+      if (!shared_out(function, lines, {array}).empty() ||
+          std::any_of(functions.begin(), functions.end(), loads)) {
+        return Answer("array_is_not_shared").with("line", line).with("array", array);
       }
     }
   }

@@ -46,6 +46,7 @@ Answer missing_starts(const FieldLook& look) {
   if (!rows.empty()) which.push_back(lines_in_words(rows, 'j'));
   if (!columns.empty()) which.push_back(lines_in_words(columns, 'i'));
   return Answer("lines_without_a_start")
+      .with("given", look.starts_right())
       .with("lines", join(which))
       .with("have", rows.size() + columns.size() == 1 ? "has" : "have");
 }
@@ -79,7 +80,7 @@ Answer only_the_start(const FieldLook& look) {
     before = seen;
   }
   if (!(made > 0)) return {};
-  if (std::fabs(said - made) > 1e-5 * made) return {};
+  if (std::fabs(said - made) > 1e-5 * made || look.starts_right()) return {};
   int sides = 0;
   return Answer("wrong_starting_values")
       .with("where", look.ring.count() > 0 ? sides_of(look, &sides) : "its interior");
@@ -131,13 +132,16 @@ const Family kStartMistakes = {
       "{?pitch|cudaMemcpy2D: its width is the number of bytes that are copied of a row, a pitch the number of bytes "
       "from one row to the next, padding included, each in its own memory}"}},
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,
-     "{lines} {have} no starting values: the sweep is right, but reads there what nothing has "
-     "written{?tile| (or the tile lacks them)}",
-     {"{?swaps|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - 1, has a "
+     "{?given|{lines} {have} starting values, but the sweep does not get them: it is right, but computes as if nothing "
+     "had been written there|{lines} {have} no starting values: the sweep is right, but reads there what nothing has "
+     "written}",
+     {"{?given|how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and so does what loads "
+      "them into a tile}",
+      "{?!given|{?swaps|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - 1, has a "
       "thread (a launch grid that is rounded up), or a turn of a thread's loop; or, if the host's are copied, the "
       "number of bytes, n * n * sizeof(float)|the loops of initialize_field: they "
       "go over all points, i and j from 0 to n - 1{?memcpy|; and each copy of a field by bytes: n * n * "
-      "sizeof(float)}}"}},
+      "sizeof(float)}}}"}},
     {"wrong_starting_values", Strength::kModel, kAnyProgram, of_field<only_the_start>,
      "each sweep computes from the previous field what it should, but the first one begins with wrong starting values "
      "({where})",

@@ -27,7 +27,7 @@ bool is_shifted(const StencilFit& fit, int* di, int* dj) {
   *dj = sum_j / 4;
   return std::all_of(fit.terms.begin(), fit.terms.end(), [&](const Term& term) {
     return std::abs(term.di - *di) + std::abs(term.dj - *dj) == 1 && term.factor == 0.25 &&
-           !term.new_field;
+           term.from == From::kOld;
   });
 }
 
@@ -35,15 +35,22 @@ bool is_shifted(const StencilFit& fit, int* di, int* dj) {
 Answer describe_fit(const FieldLook& look, const StencilFit& fit, const char* rule,
                     const std::string& where) {
   const auto all = [&](auto test) { return std::all_of(fit.terms.begin(), fit.terms.end(), test); };
-  const bool all_new = all([](const Term& term) { return term.new_field; });
-  const bool reads_new = !all([](const Term& term) { return !term.new_field; });
+  const auto none = [&](From from) {
+    return all([=](const Term& term) { return term.from != from; });
+  };
+  const bool all_new = none(From::kOld), reads_new = !none(From::kNew),
+             late = !none(From::kOverwritten);
   int di = 0, dj = 0;
   const bool shifted = is_shifted(fit, &di, &dj);
-  Answer answer(reads_new           ? "update_reads_the_new_field"
+  Answer answer(reads_new || late   ? "update_reads_the_new_field"
                 : fit.terms.empty() ? "update_of_a_constant"
                 : shifted           ? "update_of_a_point_beside"
                                     : rule);
-  answer.with("where", where).with("formula", fit.words()).with("all_new", all_new);
+  answer.with("where", where)
+      .with("formula", fit.words())
+      .with("all_new", all_new)
+      .with("reads_new", reads_new)
+      .with("overwritten", late);
   if (shifted) answer.with("shift", point_from_here(di, dj));
   // On a GPU with many multiprocessors a warp may have one row of its own, so that all are at an
   // end.
@@ -67,19 +74,19 @@ Answer fit_everywhere(const FieldLook& look) {
     const int n = look.n;
     const Cells inner =
         Cells::where(n, [n](int i, int j) { return std::min(i, j) > 1 && std::max(i, j) < n - 2; });
-    const StencilFit moved = fit_stencil(look.before, look.found, inner);
+    const StencilFit moved = fit_stencil(look.before, look.found, inner, look.hidden);
     int di = 0, dj = 0;
     if (!moved.found || !is_shifted(moved, &di, &dj) || (di == 0 && dj == 0)) return {};
     return describe_fit(look, moved, "wrong_update", "each point");
   }
   // In place every point is computed alike, those too that come out right.
-  const StencilFit fit = fit_stencil(look.before, look.found, look.interior());
+  const StencilFit fit = fit_stencil(look.before, look.found, look.interior(), look.hidden);
   if (fit.found) return describe_fit(look, fit, "wrong_update", "each point");
   const Cells some = inside_blocks(look.n);
   if (!look.has(kTile) || !look.all_of(some, [&](int i, int j) { return look.inside.has(i, j); })) {
     return {};
   }
-  const StencilFit in_blocks = fit_stencil(look.before, look.found, some);
+  const StencilFit in_blocks = fit_stencil(look.before, look.found, some, look.hidden);
   return in_blocks.found ? describe_fit(look, in_blocks, "wrong_update",
                                         "each point that is not at the edge of a block")
                          : Answer();
@@ -88,7 +95,7 @@ Answer fit_everywhere(const FieldLook& look) {
 /// The wrong points alone are computed alike, and not as they should be.
 Answer fit_where_wrong(const FieldLook& look) {
   if (look.ring.count() > 0) return {};
-  const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
+  const StencilFit fit = fit_stencil(look.before, look.found, look.inside, look.hidden);
   const bool kept = fit.terms.size() == 1 && fit.terms[0].di == 0 && fit.terms[0].dj == 0 &&
                     fit.terms[0].factor == 1;  // no update at all: kept_values
   if (!fit.found || kept) return {};
@@ -142,13 +149,14 @@ Answer neighbour_from_elsewhere(const FieldLook& look) {
       const std::size_t count = std::count_if(wrong.begin(), wrong.end(), [&](int k) {
         return k + other >= 0 && k + other < size && fits(k, other);
       });
-      if (count < 8 || 2 * count < wrong.size()) continue;
+      if (count < 8 || 5 * count < 2 * wrong.size()) continue;
       const int dj = static_cast<int>(std::lround(static_cast<double>(other) / n));
       return Answer(true)
           .with("points", look.pattern.kind == Pattern::kOther
                               ? "wrong points"
                               : "points of " + look.pattern.words())
           .with("most", count < wrong.size())
+          .with("half", 3 * count < 2 * wrong.size())
           .with("side", names[side])
           .with("place", point_from_here(other - dj * n, dj))
           .with("along", steps[side] == n || steps[side] == -n);
@@ -207,7 +215,7 @@ Answer not_a_number(const FieldLook& look) {
 }  // namespace
 
 std::string fitted(const FieldLook& look) {
-  const StencilFit fit = fit_stencil(look.before, look.found, look.inside);
+  const StencilFit fit = fit_stencil(look.before, look.found, look.inside, look.hidden);
   return fit.found ? fit.words() : "";
 }
 
@@ -219,8 +227,9 @@ const std::vector<std::string> kFitLooks = {
 
 const Family kUpdateMistakes = {
     {"update_reads_the_new_field", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
-     "{where} becomes {formula}, where \"(new)\" is a value of this same sweep: {?march_first|the old one was replaced "
-     "before it was used|it reads the field that it writes}",
+     "{where} becomes {formula}, where {?reads_new|\"(new)\" is a value of this same sweep{?overwritten|, and }}"
+     "{?overwritten|\"(overwritten)\" is what stood in the field that the sweep writes}: {?march_first|the old one was "
+     "replaced before it was used|it reads the field that it writes}",
      {"{?march_first|{march}; it is the old values that move up}",
       "{?!march_first|{?!all_new|from which of the two fields each neighbour is read in {sweep}; and }the arguments of "
       "{sweep}: it reads one field and writes the other; what is new becomes old only when the whole sweep has "
@@ -243,7 +252,7 @@ const Family kUpdateMistakes = {
      {"how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and writes 1 to n - 2{?tile|; so "
       "the tile is also loaded from 0 to n - 1}"}},
     {"neighbour_from_elsewhere", Strength::kSymptom, kAnyProgram, of_field<neighbour_from_elsewhere>,
-     "{?most|most of the }{points} take point {place} in place of their {side} neighbour",
+     "{?most|{?half|half|most} of the }{points} take point {place} in place of their {side} neighbour",
      {"where {sweep} reads the {side} neighbour{?strips|, and which row that is loaded becomes it}{?along|; from one "
       "row to the next it is a row's length in memory{?pitch|, the pitch}}"}},
     {"values_in_other_places", Strength::kSymptom, kAnyProgram, of_field<right_values_elsewhere>,
