@@ -5,6 +5,7 @@
 #include <set>
 
 #include "explain/evidence.h"
+#include "explain/looks/sum_look.h"
 #include "explain/mistake.h"
 #include "explain/mistakes/families.h"
 
@@ -75,6 +76,11 @@ Diagnosis tell(const Answer& answer, const Evidence& evidence) {
   diagnosis.strength = strength_of(answer);
   const Words& words = evidence.words;
   diagnosis.cause = words.in_own_names(fill(entry.words, answer, evidence));
+  const SumLook* sum = evidence.sum();
+  if (sum && sum->last_is_right) {
+    diagnosis.cause += ". But the last residual is right";
+    diagnosis.look_at.push_back("where main says residuals: in its loop, and after it");
+  }
   for (const std::string& where : entry.look_at) {
     std::string line = words.in_own_names(fill(where, answer, evidence));
     if (!line.empty()) diagnosis.look_at.push_back(std::move(line));

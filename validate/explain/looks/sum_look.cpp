@@ -68,6 +68,10 @@ SumLook::SumLook(const Evidence& all) : evidence(all) {
                                 right.residual(k)));
     is_float &= looks_like_float(sweeps.back(), n);
   }
+  const auto is_right = [&](const Sweep& s) { return equal(s.found, s.right); };
+  last_is_right =
+      sweeps.size() > 2 && std::find_if(sweeps.begin(), sweeps.end(), is_right) == sweeps.end() - 1;
+  if (last_is_right) sweeps.pop_back();
 }
 
 bool SumLook::another_run_differs() const {

@@ -32,6 +32,8 @@ struct SumLook {
   const Words& words = evidence.words;
   const int n = evidence.wrong.run.n, ranks = evidence.wrong.run.ranks;
   std::vector<Sweep> sweeps;  ///< the first few
+  /// All are wrong but the last one, which is not in `sweeps`: it is said after the loop, say.
+  bool last_is_right = false;
   bool is_float = true;       ///< the residual or the sum is a float: fewer digits to agree in
 
   bool has(unsigned traits) const { return words.has(traits); }

@@ -281,6 +281,20 @@ TEST_F(DiagnosisTest, an_interior_or_a_boundary_that_begins_with_zero) {
   EXPECT_SAYS("the column i = 99 has no starting values", said());
 }
 
+// What a program says after its loop may have another formula than what it says in it.
+TEST_F(DiagnosisTest, a_formula_that_is_wrong_in_the_loop_alone) {
+  int said_so_far = 0;
+  solver.start = [&](Field&, Field&) { said_so_far = 0; };
+  solver.residual = [&](double sum) {
+    const double right = std::sqrt(sum / (double(kN) * kN));
+    return ++said_so_far == kIterations ? right : right / kN;
+  };
+  const std::string text = said();
+  EXPECT_SAYS("the residual is 0.01 times the correct one", text);
+  EXPECT_SAYS("But the last residual is right", text);
+  EXPECT_SAYS("look at: where main says residuals: in its loop, and after it", text);
+}
+
 // A run of no sweep shows that they are there: it is the sweep that does not load them.
 TEST_F(DiagnosisTest, starting_values_that_the_sweep_does_not_get) {
   solver.before_sweep = [&](Field& f_old, Field& f_new) {
@@ -695,11 +709,11 @@ TEST_F(DiagnosisTest, formulas_of_the_residual) {
   solver.residual = [&](double sum) { return std::sqrt(sum / n); };
   EXPECT_SAYS("divided by n * 1, and not by n * n", said());
   solver.residual = [&](double sum) { return std::sqrt(sum) / (n * n); };
-  EXPECT_SAYS("always 0.01 times the correct one", said());
+  EXPECT_SAYS("0.01 times the correct one: it is divided by n once too often", said());
   solver.residual = [&](double sum) { return std::sqrt(sum) / (n - 2); };
   EXPECT_SAYS("divided by 98 * 98, and not by n * n", said());
   solver.residual = [&](double sum) { return std::sqrt(sum / (n * n)) * 0.7; };
-  EXPECT_SAYS("always 0.7 times the correct one", said());
+  EXPECT_SAYS("is 0.7 times the correct one", said());
   solver.residual = [&](double sum) { return std::sqrt(-sum); };
   EXPECT_SAYS("the residual is not a number, though the field is right", said());
   solver.residual = [](double) { return 0.0; };

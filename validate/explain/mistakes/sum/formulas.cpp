@@ -77,6 +77,7 @@ Answer other_field(const SumLook& look) {
 std::string divisor_words(const SumLook& look, double factor) {
   const double n = look.n, divisor = n * n / (factor * factor), whole = std::round(divisor);
   const double side = std::round(sqrt(whole)), rows = whole / n, times = rows / n;
+  if (std::fabs(factor * n - 1) < 1e-7) return "it is divided by n once too often";
   if (std::fabs(divisor - whole) > 1e-7 * whole) return "";
   const bool of_rows = rows >= 1 && rows == std::floor(rows), again = times == std::floor(times);
   if (!of_rows && side * side != whole) return "";
@@ -138,7 +139,7 @@ const Family kFormulaMistakes = {
       "lane its own value again}{?ring|; and, if a factor of the values is left to the end, whether the sum gets its "
       "square}", "{formula}"}},
     {"residual_times_a_factor", Strength::kModel, kAnyProgram, of_sum<factor>,
-     "the residual is always {factor} times the correct one: {?divisor|{divisor}|its divisor, or a factor, is a "
+     "the residual is {factor} times the correct one: {?divisor|{divisor}|its divisor, or a factor, is a "
      "different one}",
      {"{formula}, and what {sweep} adds up"}},
 };
