@@ -124,7 +124,8 @@ repaired_launch() {
 # find_where WORDS COMMAND...: adds to $said where it is, if COMMAND can tell, and sets where. With the solution's code the
 # program WORDS. What is said there of other functions is left out; if the place is not sure, what is said of them counts.
 find_where() {
-  local words=$1 found="" status=0 others own line sure
+  local words=$1 found="" status=0 others own line sure cause
+  local unawaited="the host, or another stream, goes on before work that was queued has ended"
   shift
   doing "$([[ $words != "is right" ]] || printf 'wrong; ')looking in which lines"
   is_built swap_functions || return 0
@@ -135,6 +136,11 @@ find_where() {
   own=${found%%$'\t'*}
   if [[ $words == "is right" && (-z $found || $sure == own) ]] && ((status != 1)) && line=$(repaired_launch "$@"); then
     where=$line sure=launch
+    # What was said of anything but a race or a wait, and of no line but what reads too early, is what the race looks like.
+    cause=$(grep '^  diagnosis: ' <<<"$said" | sed 's/line [0-9]* reads what nothing has written//' || true)
+    if [[ $where == what* && $cause && ! $cause =~ line\ [0-9]|[Rr]ace|wait ]]; then
+      said=$(sed -e '/^  look at: /d' -e "s/^  diagnosis: .*/  diagnosis: a race: $unawaited/" <<<"$said")
+    fi
   elif [[ -z $found ]]; then
     return 0
   fi

@@ -76,6 +76,17 @@ given 10 "$own_form; s/<<<grid, block>>>/<<<grid, block, 0, own_stream()>>>/
   s/^double jacobi_sweep\(/static cudaStream_t own_stream() {\n  static cudaStream_t own = nullptr;\n  if (!own) CUDA_CHECK(cudaStreamCreateWithFlags(\&own, cudaStreamNonBlocking));\n  return own;\n}\n&/"
 check 10
 expect "^  where: what starts at line $(line_of Memset). If the program" "a stream that nothing waits for"
+expect "^  look at: the streams of these two lines" "a stream that nothing waits for"
+
+# Then it is a race, whatever the field looks like. (The starting values are never freed, which would wait.)
+given 11 's/jacobi_sweep_kernel/sweep/g; s/initialize_field/begin_with/g
+  s/const lab::StartOnGpu on_gpu\(start\)/const lab::StartOnGpu\& on_gpu = *new lab::StartOnGpu(start)/
+  /^void begin_with/,/^}/ { /DeviceSynchronize/d; s/<<<(.*)>>>/<<<\1, 0, own_stream()>>>/ }
+  s/^void begin_with\(/static cudaStream_t own_stream() {\n  static cudaStream_t own = nullptr;\n  if (!own) CUDA_CHECK(cudaStreamCreateWithFlags(\&own, cudaStreamNonBlocking));\n  return own;\n}\n&/'
+check 11
+expect "^  diagnosis: a race: the host, or another stream, goes on before work that was$" "starting values that nothing waits for"
+expect "^  where: what starts at line $(line_of 'own_stream()>>>'). If the program" "starting values that nothing waits for"
+expect_no "^  look at: " "starting values that nothing waits for"
 
 # Two mistakes: neither function alone makes it right.
 given 04 's/f_old\[idx\(i, j - 1, n\)\]/f_old[idx(i, j - 2, n)]/; s/start\(i, j\)/start(j, i)/'
