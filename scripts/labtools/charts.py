@@ -28,7 +28,6 @@ STYLE = (f":root{{{variables(LIGHT)}}}"
 DARK_RULES = "".join(f'[{what}="{value}"]{{{what}:{DARK[name]}}}' for name, value in LIGHT.items() for what in ("fill", "stroke"))
 WIDTH = 880  # of every chart
 CORNERS = {"diamond": ((0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)), "triangle": ((0, -1.2), (1.1, 0.8), (-1.1, 0.8))}
-LINES = {"line": (3, None), "dashes": (2, "4 3")}  # shapes of a legend that are lines: thickness and dashes
 
 
 def px(value):
@@ -123,8 +122,8 @@ class Chart:
         """[(shape, colour, words)] in columns."""
         for k, (shape, colour, words) in enumerate(entries):
             left, base = x + k % columns * width, y + k // columns * 20
-            if shape in LINES:
-                self.line([(left - 6, base - 4), (left + 8, base - 4)], colour, *LINES[shape])
+            if shape == "dashes":
+                self.line([(left - 6, base - 4), (left + 8, base - 4)], colour, 2, "4 3")
             else:
                 self.dot(left + 1, base - 4, colour, shape)
             self.text(left + 14, base, words, size=12)
@@ -144,8 +143,6 @@ def power_label(value):
         return f"{value:,.{max(0, -power)}f}"
     return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(c)] if c.isdigit() else "⁻" for c in str(power))
 
-
-# The roofline.
 
 LEVELS = (("l1", "L1", "green", "square"), ("l2", "L2", "orange", "diamond"), ("dram", "DRAM", "blue", "circle"))
 
@@ -376,8 +373,6 @@ def clinic(points, ceilings, where):
     return chart
 
 
-# The ladder.
-
 def ladder(rows, copy, on_gpu):
     """Bars of million points per second. rows of ladder.tsv that have a time; copy: the copy bandwidth in GB/s, or None;
     `on_gpu`: the steps whose sweep is."""
@@ -417,8 +412,6 @@ def ladder(rows, copy, on_gpu):
     return chart
 
 
-# Lines.
-
 def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, x_values=None,
           linear_y=False, marks=(), y_values=None):
     """A line chart: series [(words, colour, shape, [(x, y)])]; marks [(x, words)] are vertical lines. A linear
@@ -453,8 +446,8 @@ def lines(name, series, title, subtitle, x_label, tall=300, x_text=power_label, 
     for words, colour, shape, points in series:
         places = [(x(a), y(b)) for a, b in points]
         if len(places) > 1:
-            chart.line(places, colour, 8 if shape == "line" else 2, "5 4" if shape == "dashes" else None, mark=True)
-        for (a, b), place in zip(points, places if shape not in LINES else ()):
+            chart.line(places, colour, 2, "5 4" if shape == "dashes" else None, mark=True)
+        for (a, b), place in zip(points, places if shape != "dashes" else ()):
             chart.dot(*place, colour, shape, 4.0, tip=f"{words}: {significant(b)} at {x_text(a)}")
     return chart
 

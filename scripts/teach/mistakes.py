@@ -12,9 +12,9 @@ WORDS = {"n": "n", "wrong_pass": "", "where": "the boundary", "does": "reads or 
          "kernel": "a kernel", "what": "reads or writes", "named": "outside of an array", "place": "shared memory",
          "left_out": "the sweep or the copy leaves out points, and old values stay there", "points": "some points",
          "lines": "some rows or columns", "columns": "some columns", "rows": "some rows", "are": "are", "have": "have",
-         "hold": "holds", "letter": "x or y", "neighbour": "a neighbour", "point": "another point", "call": "a call",
-         "sum": "the sum", "part": "f_old", "name": "a variable", "who": "",
-         "same": "i and j come from one index", "cause": "a root, a square or a divisor is missing",
+         "hold": "holds", "letter": "x or y", "point": "another point", "call": "a call", "sum": "the sum",
+         "name": "a variable", "who": "", "same": "i and j come from one index",
+         "cause": "a root, a square or a divisor is missing",
          "entry": "an entry of the tile", "begin": "after", "pass": "a pass", "target": "memory",
          "said": "an exchange with a rank that is not there", "asked": "what adds up the squares"}
 # Where only the words of one program say anything.
