@@ -37,29 +37,25 @@ class Section:
 
 class Guide:
     def __init__(self, markdown, step=""):
-        self.step, self.sections, self.folds, self.hints = step, [Section("")], [], []
+        self.step, self.sections, self.folds = step, [Section("")], []
         fold, code = None, False
         for line in without_comments(markdown).splitlines():
             is_fence = re.match(" *```", line) is not None
             code ^= is_fence
             in_code = code or is_fence
             if not in_code and (summary := re.match("<details><summary>(.*)</summary>", line)):
-                fold = self.begun_fold(summary[1])
+                title = re.sub("</?code>", "`", re.sub("</?b>", "", summary[1]))
+                fold = Fold(len(self.folds) + 1, title, [])
+                self.folds.append(fold)
+                self.sections[-1].items.append(fold)
             elif not in_code and fold and re.fullmatch("</details> *", line):
                 fold = None
             elif not in_code and not fold and re.match("##? ", line):
                 self.sections.append(Section(line))
             else:
                 (fold.lines if fold else self.sections[-1].items).append(line)
-
-    def begun_fold(self, summary):
-        """A fold of the section that is last now."""
-        fold = Fold(len(self.folds) + 1, re.sub("</?code>", "`", re.sub("</?b>", "", summary)), [])
-        self.folds.append(fold)
-        self.sections[-1].items.append(fold)
-        if re.fullmatch("## Hints *", self.sections[-1].heading):
-            self.hints.append(fold)
-        return fold
+        self.hints = [item for section in self.sections if section.part == "hints"
+                      for item in section.items if isinstance(item, Fold)]
 
     def words(self):
         """The words for its sections, in their order."""
@@ -225,12 +221,6 @@ class Layout:
         self.put(BOLD + words + NOT_BOLD if self.styled else words)
         self.put("=-."[min(len(level), 3) - 1] * min(columns(words), self.width))
 
-    def put_code(self):
-        """Code, indented by four if there is room."""
-        margin = min(self.fence + 4, self.width - max(map(len, self.code), default=0))
-        self.lines += [(" " * margin + line).rstrip(" ") for line in self.code]
-        self.code = None
-
     def cells(self, line):
         parts = re.split(r" *(?<!\\)\| *", re.sub(r"^ *\| *| *(?<!\\)\| *$", "", line))
         found = [self.inline(part.replace("\\|", "|")) for part in parts]
@@ -277,7 +267,10 @@ class Layout:
         if self.code is not None:
             line = re.sub("^ *> ?", "", line) if self.in_quote else line
             if re.fullmatch(" *``` *", line):
-                self.put_code()
+                # Indented by four if there is room.
+                margin = min(self.fence + 4, self.width - max(map(len, self.code), default=0))
+                self.lines += [(" " * margin + line).rstrip(" ") for line in self.code]
+                self.code = None
             else:
                 self.code.append(line[self.fence:] if not line[:self.fence].strip(" ") else line)
         elif re.match(" *(> *)?```", line):
