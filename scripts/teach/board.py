@@ -22,7 +22,7 @@ import time
 import labtools_here  # noqa: F401
 from labtools.numbers import significant
 from labtools.process import fail, must_write
-from learners import Lab, Unreadable, class_folder, number_of
+from learners import Unreadable, class_folder, handed_out, learners_in, number_of
 from mistakes import catalogue
 
 SIGNS = {"unchanged": "·", "edited": "~", "right": "r", "done": "✓"}
@@ -137,11 +137,11 @@ def main():
     if once not in ("0", "1"):
         fail(f"ONCE={once}: must be 1 or 0", 2)
     sys.stdout.reconfigure(encoding="utf-8")
-    lab, sentences = Lab(), catalogue()
+    starts, sentences = handed_out(), catalogue()
     on_screen = once == "0" and sys.stdout.isatty()
     for look in itertools.count():
         try:
-            board = Board(*lab.learners(folder))
+            board = Board(*learners_in(folder, starts))
         except OSError as error:
             fail(f"DIR={folder}: {error.strerror}", 2)
         if not board.learners:

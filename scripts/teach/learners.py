@@ -126,33 +126,32 @@ def each_in(folder, of_folder, of_handin):
     return found, troubles
 
 
-class Lab:
-    """The teacher's own lab: its steps, and the exercises as they are handed out."""
+def handed_out():
+    """{step's name: its exercise as it is handed out} of the teacher's own lab."""
+    starts = {}
+    for name, *_ in steps():
+        code, out, error = attempt([ROOT / "scripts/lib/start.sh", name])
+        if code != 0:
+            raise Unreadable(error.strip())
+        starts[name] = out.encode()
+    return starts
 
-    def __init__(self):
-        self.starts = {}
-        for name, *_ in steps():
-            code, out, error = attempt([ROOT / "scripts/lib/start.sh", name])
-            if code != 0:
-                raise Unreadable(error.strip() or f"{name}: nothing says how it was handed out")
-            self.starts[name] = out.encode()
 
-    def of_folder(self, folder, name):
-        """The learner whose working copy is in a folder."""
-        found = rows_of(functools.partial(read_inside, folder), self.starts)
+def learners_in(folder, starts):
+    """([Learner], [what cannot be read, a line each]); starts: handed_out()."""
+
+    def of_folder(path, name):
+        found = rows_of(functools.partial(read_inside, path), starts)
         if all(row.state == "missing" for row in found):
             raise Unreadable("has no exercises: no working copy of the lab")
         return Learner(plain(name), {row.step: cell_of(row.state, row.mistake, row.date, row.ms) for row in found})
 
-    def of_handin(self, data):
-        """The learner whose file of `make handin` this is."""
+    def of_handin(data):
         table, _ = parts_of_handin(data)
         cells = {}
-        for step in self.starts:
+        for step in starts:
             state, date, _, mistake, ms, *_ = table.get(step, ["unchanged"] + ["-"] * 6)
             cells[step] = cell_of(state, mistake, date, ms)
         return Learner(plain(table.get("# name", ["?"])[0]) or "?", cells)
 
-    def learners(self, folder):
-        """([Learner], [what cannot be read, a line each])."""
-        return each_in(folder, self.of_folder, self.of_handin)
+    return each_in(folder, of_folder, of_handin)
