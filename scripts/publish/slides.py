@@ -19,7 +19,7 @@ import labtools_here  # noqa: F401
 from blocks.inline import MARKED, replace_numbers
 from labtools.files import BUILD, ROOT
 from labtools.process import fail, must_write
-from page.markdown import html_of, need_cmark
+from page.parts import html_of, need_cmark
 
 TEMPLATE = pathlib.Path(__file__).resolve().parent / "page/slides.html"
 NOTE = re.compile(r"<!--(.*?)-->", re.DOTALL)

@@ -21,15 +21,9 @@ import labtools_here  # noqa: F401
 from labtools.files import BUILD, ROOT, steps
 from labtools.guide import without_comments
 from labtools.process import fail, run
-from page.markdown import html_of, need_cmark
-from page.parts import style, whole
+from page.parts import html_of, need_cmark, style, whole
 
 START, COURSE = "README.md", "exercises/README.md"
-
-
-def words(markup):
-    """HTML without its tags."""
-    return html.unescape(re.sub(r"<[^>]*>", "", markup))
 
 
 class Page:
@@ -43,7 +37,7 @@ class Page:
 
         def heading(match):
             level, inner = match.groups()
-            title = words(inner)
+            title = html.unescape(re.sub(r"<[^>]*>", "", inner))  # without tags
             # As GitHub names it; no other heading of the page has this name.
             name = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
             if level == "1":

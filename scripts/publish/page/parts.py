@@ -1,13 +1,15 @@
-"""Parts of the page, and the tables that it shows."""
+"""Parts of the pages: Markdown as HTML, figures, tables."""
 
 import html
 import pathlib
+import shutil
 import string
+import subprocess
 
 from labtools.charts import STYLE
 from labtools.numbers import number, significant
+from labtools.process import fail
 from labtools.table import Table
-
 
 FOLDER = pathlib.Path(__file__).parent
 
@@ -20,6 +22,16 @@ def style(page):
 def whole(**parts):
     """A page of its title, style, header, body and footer."""
     return string.Template((FOLDER / "page.html").read_text(encoding="utf-8")).substitute(parts)
+
+
+def need_cmark():
+    if not shutil.which("cmark-gfm"):
+        fail("cmark-gfm, which reads Markdown, is missing: package cmark-gfm", 77)
+
+
+def html_of(markdown):
+    return subprocess.run(["cmark-gfm", "--unsafe", "-e", "table"], input=markdown, capture_output=True, text=True,
+                          encoding="utf-8", check=True).stdout
 
 
 def text(words):
