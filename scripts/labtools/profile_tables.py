@@ -24,6 +24,7 @@ from labtools import ncu
 from labtools.files import ROOT
 from labtools.numbers import duration, in_unit, number
 from labtools.process import fail, print_for_people
+from labtools.table import split_head
 from labtools.tracer import kernel_name
 
 QUESTIONS = ROOT / "scripts/lib/profile_questions.tsv"
@@ -52,14 +53,8 @@ def read(path):
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         fail(f"{path}: {error.strerror}", 2)
-    head, lines = {}, []
-    for line in text.splitlines():
-        if line.startswith("# ") and "\t" in line:
-            key, value = line[2:].split("\t", 1)
-            head[key] = value.strip()
-        else:
-            lines.append(line)
-    return head, lines
+    head, lines = split_head(text)
+    return {key: value.strip() for key, value, *_ in head}, lines
 
 
 # How numbers are written.
@@ -371,10 +366,6 @@ def section_rows(section, m, before):
     return [row for row in rows if row[1] is not None]
 
 
-def kind_of(name):
-    return "copy" if "copy" in name else "sweep"
-
-
 def is_kernel(name, wanted):
     return {"sweep": "sweep" in name or "pass" in name, "copy": "copy" in name}.get(wanted, True)
 
@@ -393,7 +384,8 @@ def show_ncu(path, step, baseline):
         mine = [(what, sentence) for kernel, what, sentence in wanted if is_kernel(name, kernel)]
         if not mine:
             continue
-        before = next((other[3] for other in kernels_before if is_kernel(other[0], kind_of(name))), None)
+        kind = "copy" if "copy" in name else "sweep"
+        before = next((other[3] for other in kernels_before if is_kernel(other[0], kind)), None)
         shape = [re.sub(r"[() ]", "", text or "?").replace(",", "x") for text in (grid, block)]
         print(textwrap.fill(f"{name}, grid {shape[0]}, block {shape[1]}", WIDTH, subsequent_indent="  "))
         if before:

@@ -7,21 +7,22 @@ from labtools.numbers import number
 from labtools.process import must_write, warn
 
 
+def split_head(text):
+    """([the fields of each line "# key<tab>value ..."], the lines without a #)."""
+    lines = text.splitlines()
+    return ([line.lstrip("# ").split("\t") for line in lines if line.startswith("#") and "\t" in line],
+            [line for line in lines if not line.startswith("#")])
+
+
 class Table:
-    """A table that was written: `path`, `lines` (the fields of each line of its head), `columns`, and `rows`
-    ({column: text}). Lines with too few fields or too many are no rows."""
+    """A table that was written: `path`, `lines` (the fields of each line of its head), and `rows` ({column: text}). Lines
+    with too few fields or too many are no rows."""
 
     def __init__(self, path):
-        self.path, self.lines, self.columns, self.rows = path, [], None, []
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            fields = line.split("\t")
-            if line.startswith("#"):
-                if len(fields) > 1:
-                    self.lines.append([fields[0].lstrip("# "), *fields[1:]])
-            elif self.columns is None:
-                self.columns = fields
-            elif len(fields) == len(self.columns):
-                self.rows.append(dict(zip(self.columns, fields)))
+        self.path = path
+        self.lines, lines = split_head(path.read_text(encoding="utf-8", errors="replace"))
+        columns, *rows = [line.split("\t") for line in lines] or [[]]
+        self.rows = [dict(zip(columns, fields)) for fields in rows if len(fields) == len(columns)]
         self.facts = {fields[0]: fields[1] for fields in self.lines}
 
     def fact(self, key, otherwise="unknown"):
