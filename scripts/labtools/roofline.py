@@ -196,16 +196,14 @@ def write(folder, machine, measured, keep):
         fail("no kernel was measured")
     by_hand, count = sum(row["counted_by"] == "hand" for row in rows), len(rows)
     rows = [{column: text(row.get(column)) for column in COLUMNS} for row in rows]
-    path, head = folder / "kernels.tsv", dict(machine)
+    path = folder / "kernels.tsv"
     if keep:
-        rows = update(path, head, rows, SAME)
+        rows = update(path, machine, rows, SAME)
     write_table(path, ["One launch of each kernel: time, operations, bytes, launch, occupancy, stalls.",
-                       "Written by `make roofline`."], head, COLUMNS, rows)
+                       "Written by `make roofline`."], machine, COLUMNS, rows)
     print(f"{count} kernels, {count - by_hand} of them counted by ncu; written to {path}")
-    table = Table(path)
     ceilings = Table(folder / "bandwidth.tsv").ceilings() if (folder / "bandwidth.tsv").exists() else {}
-    where = " ".join(table.facts[key] for key in ("gpu", "date"))
-    chart = charts.roofline(table.rows, ceilings, {step.name: step.title for step in steps()}, where)
+    chart = charts.roofline(rows, ceilings, {step.name: step.title for step in steps()}, f"{machine['gpu']} {machine['date']}")
     must_write(folder / "roofline.svg", charts.stacked([chart], "roofline", chart.title))
     print(f"drawn: {folder / 'roofline.svg'}")
 
