@@ -28,11 +28,7 @@ at_least() {
 }
 
 # quietly SECONDS COMMAND...: its stdout, or nothing; never an error, and not for long.
-quietly() {
-  local seconds=$1
-  shift
-  timeout "$seconds" "$@" 2>/dev/null </dev/null || true
-}
+quietly() { timeout "$@" 2>/dev/null </dev/null || true; }
 
 have() { command -v "$1" >/dev/null; }
 
