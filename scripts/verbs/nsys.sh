@@ -25,52 +25,44 @@ build_for_profile
 # profile STEP WHICH: makes profiles/nsys_WHICH_STEP.nsys-rep and .csv; of a job _rank0.nsys-rep and so on for each rank,
 # and of them all .csv is that of rank 0.
 profile() {
-  local name=nsys_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log job="" rank
-  local -a launch=() names=()
+  local name=nsys_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log job="" rank one report
+  local -a launch=() names=("$name")
+  local tables=(--report nvtx_sum --report cuda_gpu_kern_sum --report cuda_api_sum --report cuda_gpu_mem_size_sum --report um_total_sum)
   if [[ -n $ranks ]] && has_ranks "$lab_root/$2s/$1"/*.cu; then
     # In the name {rank} becomes the rank's number.
-    launch=("$build_dir/bin/ranks" "$ranks" "$lab_root/scripts/lib/each_rank.sh") job="_rank{rank}"
+    launch=("$build_dir/bin/ranks" "$ranks" "$lab_root/scripts/lib/each_rank.sh") job="_rank{rank}" names=()
     for ((rank = 0; rank < ranks; ++rank)); do names+=("${name}_rank$rank"); done
-  else
-    names=("$name")
   fi
   say "$2 $1, n = $n, $iterations iterations, ${job:+$(many "$ranks" rank), }under nsys $tool_version ..."
   said_to "$log" "${launch[@]}" "$tool_path" profile -t cuda,nvtx --sample=none --cpuctxsw=none "${options[@]}" \
     --force-overwrite=true -o "$work/$name$job" "$program" --n "$n" --iterations "$iterations" \
     --quiet || status=$?
   rm -f "$profiles_dir/${name}_rank"*.{nsys-rep,csv}
-  for rank in "${!names[@]}"; do
-    keep_report "$1" "$2" "${names[rank]}" "$program" "$status" "$log"
-  done
-  if [[ -n $job ]]; then
-    cp "$profiles_dir/${name}_rank0.csv" "$work/$name.csv"
-    mv -f "$work/$name.csv" "$profiles_dir"
-  fi
-}
-
-# keep_report STEP WHICH NAME PROGRAM STATUS LOG: moves NAME's report to the others, with its tables next to it.
-keep_report() {
-  local name=$3 program=$4 status=$5 log=$6 report=$work/$3.nsys-rep
-  local tables=(--report nvtx_sum --report cuda_gpu_kern_sum --report cuda_api_sum --report cuda_gpu_mem_size_sum --report um_total_sum)
-  judge_run "$status" "$log" "$report" "$program"
-
   # (No pipe into grep -q, which ends at the first line: then what writes on is ended, and the pipe has failed.)
   if [[ $(labtool profile_tables questions --tool nsys --step "${1%%_*}") == *$'\t'timeline* ]]; then tables+=(--report cuda_gpu_trace); fi
-  said_to "$work/stats.csv" "$tool_path" stats "${tables[@]}" --format csv --force-export=true "$report" || true
-  if ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv" && ((10#${1%%_*} > 0)); then
-    tail -n 10 "$work/stats.csv" >&2
-    die 1 "nsys stats wrote no table of the report; its messages are above"
-  fi
-  # Without what nsys says of its files: the tables are told by their columns. Of the time line the kernels alone, and a few
-  # of them: all of them would be a long table.
-  { head_of_report "$1" "$2" - && awk '
+  for one in "${names[@]}"; do
+    report=$work/$one.nsys-rep
+    judge_run "$status" "$log" "$report" "$program"
+    said_to "$work/stats.csv" "$tool_path" stats "${tables[@]}" --format csv --force-export=true "$report" || true
+    if ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv" && ((10#${1%%_*} > 0)); then
+      tail -n 10 "$work/stats.csv" >&2
+      die 1 "nsys stats wrote no table of the report; its messages are above"
+    fi
+    # Without what nsys says of its files: the tables are told by their columns. Of the time line the kernels alone, and a few
+    # of them: all of them would be a long table.
+    { head_of_report "$1" "$2" - && awk '
       /^(Generating SQLite|Processing \[|SKIPPED: |WARNING: )/ { next }
       /^Start / { timeline = 1; print; next }
       !timeline { print; next }
       /_kernel[<(]|,ncclDevKernel_SendRecv/ { line[count++] = $0 }
       END { for (k = int(count / 2); k < count && k < int(count / 2) + 12; ++k) print line[k] }' "$work/stats.csv"; } \
-    >"$work/$name.csv"
-  mv -f "$report" "$work/$name.csv" "$profiles_dir"
+      >"$work/$one.csv"
+    mv -f "$report" "$work/$one.csv" "$profiles_dir"
+  done
+  if [[ -n $job ]]; then
+    cp "$profiles_dir/${name}_rank0.csv" "$work/$name.csv"
+    mv -f "$work/$name.csv" "$profiles_dir"
+  fi
 }
 
 profile_both
