@@ -235,6 +235,3 @@ reaches_goal() {
   if ((step_ranks)); then options+=(--ranks 2); fi
   "$build_dir/bin/goals" "${options[@]}" "$1"
 }
-
-# which_function_misses: adds to $said, the words of goals, which function keeps a right program from its goal.
-which_function_misses() { find_where "reaches the goal" reaches_goal; }

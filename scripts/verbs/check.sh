@@ -300,7 +300,7 @@ else
 fi
 said=$(<"$scratch/goals")
 if ((status == 1)) && [[ -n $solution ]] && ! grep -q "TODO($step_number)" "$source_file" && [[ $where == "" ]]; then
-  which_function_misses
+  find_where "reaches the goal" reaches_goal
 fi
 doing
 say_wrapped "$said"
