@@ -100,9 +100,6 @@ explain_failure() {
   done < <(grep -v '^#' "$lab_root/scripts/lib/profile_troubles.tsv")
 }
 
-# said_to LOG COMMAND...: runs it; what it says goes to LOG.
-said_to() { "${@:2}" >"$1" 2>&1 </dev/null; }
-
 # read_baseline: sets baseline to the previous step if $BASELINE says so, and baseline_which to solution or exercise.
 read_baseline() {
   baseline="" baseline_which=exercise # a handout has no solutions

@@ -56,19 +56,19 @@ profile() {
   local command=("$tool_path" --set "$set_name" "${sections[@]}" "${options[@]}"
     --kernel-name "regex:$regex" --launch-skip "$skipped" --launch-count "$launches" -f -o "$work/$name")
   local of_program=("$program" --n "$n" --iterations "$iterations" --quiet)
-  said_to "$log" "${command[@]}" --metrics "$metrics" "${of_program[@]}" || status=$?
+  "${command[@]}" --metrics "$metrics" "${of_program[@]}" >"$log" 2>&1 </dev/null || status=$?
   if [[ ! -f $report ]] && grep -qi 'failed to find metric' "$log"; then
     # Some GPUs have no DRAM of their own to count at, for example.
     say "  (this GPU lacks some of the metrics; once more with only the sections)"
     status=0
-    said_to "$log" "${command[@]}" "${of_program[@]}" || status=$?
+    "${command[@]}" "${of_program[@]}" >"$log" 2>&1 </dev/null || status=$?
   fi
   if ((status <= 1)) && [[ ! -f $report ]] && grep -q 'No kernels were profiled' "$log"; then
     explain_failure "$log" # a cause with a name comes first
     die 1 "no launch of a kernel that matches '$regex' was seen after the first $skipped: KERNEL=REGEX, ITERATIONS=K"
   fi
   judge_run "$status" "$log" "$report" "$program"
-  said_to "$work/raw.csv" "$tool_path" --import "$report" --csv --page raw --print-units base || status=$?
+  "$tool_path" --import "$report" --csv --page raw --print-units base >"$work/raw.csv" 2>&1 </dev/null || status=$?
   {
     head_of_report "$1" "$2" "$regex" &&
       labtool profile_tables trim "$work/raw.csv"

@@ -34,16 +34,16 @@ profile() {
     for ((rank = 0; rank < ranks; ++rank)); do names+=("${name}_rank$rank"); done
   fi
   say "$2 $1, n = $n, $iterations iterations, ${job:+$(many "$ranks" rank), }under nsys $tool_version ..."
-  said_to "$log" "${launch[@]}" "$tool_path" profile -t cuda,nvtx --sample=none --cpuctxsw=none "${options[@]}" \
+  "${launch[@]}" "$tool_path" profile -t cuda,nvtx --sample=none --cpuctxsw=none "${options[@]}" \
     --force-overwrite=true -o "$work/$name$job" "$program" --n "$n" --iterations "$iterations" \
-    --quiet || status=$?
+    --quiet >"$log" 2>&1 </dev/null || status=$?
   rm -f "$profiles_dir/${name}_rank"*.{nsys-rep,csv}
   # (No pipe into grep -q, which ends at the first line: then what writes on is ended, and the pipe has failed.)
   if [[ $(labtool profile_tables questions --tool nsys --step "${1%%_*}") == *$'\t'timeline* ]]; then tables+=(--report cuda_gpu_trace); fi
   for one in "${names[@]}"; do
     report=$work/$one.nsys-rep
     judge_run "$status" "$log" "$report" "$program"
-    said_to "$work/stats.csv" "$tool_path" stats "${tables[@]}" --format csv --force-export=true "$report" || true
+    "$tool_path" stats "${tables[@]}" --format csv --force-export=true "$report" >"$work/stats.csv" 2>&1 </dev/null || true
     if ! grep -q '^"\?T\(ime\|otal\).*,' "$work/stats.csv" && ((10#${1%%_*} > 0)); then
       tail -n 10 "$work/stats.csv" >&2
       die 1 "nsys stats wrote no table of the report; its messages are above"
