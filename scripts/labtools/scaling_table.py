@@ -9,12 +9,6 @@ STRONG = (16384, 32768, 65536)
 WEAK = {1: (16384, 32768), 2: (23170, 46341), 4: (32768, 65536)}  # n * n / ranks is the same in each column
 
 
-def read(path, ways=False):
-    """(facts, rows) of scaling.tsv: those with the program's own choice of how to exchange, or those with other ways."""
-    table = Table(path)
-    return table.facts, [row for row in table.rows if (row["way"] != "-") == ways]
-
-
 def often(rows):
     """The sweeps from one residual to the next that all sizes were timed with: as many as a pass has."""
     return min(int(row["check_every"]) for row in rows)
@@ -55,6 +49,7 @@ def drawn_of(gpu, links, rows):
 
 def picture(path):
     """The text of scaling.svg."""
-    facts, rows = read(path)
-    drawn = drawn_of(facts["gpu"], facts["links"], rows)
-    return charts.stacked(drawn, "scaling", f"How steps 14 and 15 scale on {facts['gpu']}s")
+    table = Table(path)
+    # Of other ways to exchange than the program's own it has no line.
+    drawn = drawn_of(table.fact("gpu"), table.fact("links"), [row for row in table.rows if row["way"] == "-"])
+    return charts.stacked(drawn, "scaling", f"How steps 14 and 15 scale on {table.fact('gpu')}s")

@@ -7,17 +7,14 @@ from labtools.numbers import number
 
 SOLVED = 1e-7  # of the slowest error, about what a float can hold
 SOLVED_N = 16384
-
-
-def sweeps_for(factor, n):
-    """How many sweeps multiply the slowest error by `factor`. A sweep multiplies the error sin(pi x) sin(pi y) by
-    cos(pi / (n - 1))."""
-    return math.log(factor) / math.log(math.cos(math.pi / (n - 1)))
+# A sweep multiplies the slowest error, sin(pi x) sin(pi y), by this.
+LEFT_BY_A_SWEEP = math.cos(math.pi / (SOLVED_N - 1))
+SWEEPS = math.log(SOLVED) / math.log(LEFT_BY_A_SWEEP)  # to the solution
 
 
 def seconds_to_solution(row):
-    """Of a row of the ladder: that many sweeps at n = SOLVED_N, with its points per second at its own n."""
-    return 1e-6 * SOLVED_N ** 2 / number(row["mpoints_per_s"]) * sweeps_for(SOLVED, SOLVED_N)
+    """Of a row of the ladder: SWEEPS sweeps at n = SOLVED_N, with its points per second at its own n."""
+    return 1e-6 * SOLVED_N ** 2 / number(row["mpoints_per_s"]) * SWEEPS
 
 
 def solution_by_cycles(experiments):

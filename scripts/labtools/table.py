@@ -1,7 +1,5 @@
 """Tables of results: TSV files whose first lines are "# key<tab>value ..."."""
 
-import re
-
 from labtools.files import ROOT
 from labtools.numbers import number
 from labtools.process import must_write, warn
@@ -72,13 +70,6 @@ def update(path, facts, rows, same):
         dates = sorted({*old.fact("date").split(" to "), str(facts["date"])})
         facts["date"] = " to ".join(dict.fromkeys((dates[0], dates[-1])))
     return sorted([*others, *rows], key=lambda row: row["step"])
-
-
-def job_of(row):
-    """(ranks, GPUs) of a ladder's row whose step is a job of ranks, from its note: "1 GPU", "2 GPUs, one rank per GPU",
-    "4 ranks on 2 GPUs". None of any other row."""
-    match = re.match(r"(?:(\d+) ranks on )?(\d+) GPUs?\b", row.get("note") or "")
-    return (int(match[1] or match[2]), int(match[2])) if match else None
 
 
 def gain_text(row, previous, write):

@@ -5,6 +5,7 @@ import re
 from blocks.published import SCALING
 from labtools import scaling_table
 from labtools.numbers import significant, spread
+from labtools.table import Table
 
 
 def of_cell(row, efficiency):
@@ -16,8 +17,8 @@ def of_cell(row, efficiency):
 
 
 def scaling_block(step):
-    """How a step scales."""
-    facts, rows = scaling_table.read(SCALING)
+    table = Table(SCALING)
+    facts, rows = table.facts, [row for row in table.rows if row["way"] == "-"]  # its own way to exchange
     found = {(row["step"][:2], *(int(row[name]) for name in ("n", "ranks", "check_every"))): row for row in rows}
     ranks = sorted({r for _, _, r, _ in found})
     gpus = " | ".join(f"{r} GPU{'s' if r > 1 else ''}" for r in ranks)
@@ -50,7 +51,7 @@ def scaling_block(step):
                      for r in ranks]
             if set(cells) != {"–"}:
                 lines.append(f"| {one}² | {name} | {' | '.join(cells)} |")
-    if last and (other := scaling_table.read(SCALING, ways=True)[1]):
+    if last and (other := [row for row in table.rows if row["way"] != "-"]):
         n, r, every = (int(other[0][name]) for name in ("n", "ranks", "check_every"))
         of_way = {"NCCL, from GPU to GPU (as it is)": [found.get((step, n, r, every)) for step in steps]}
         for row in other:

@@ -1,22 +1,23 @@
 """The sections of the page, one a table of results."""
 
-import math
+import re
 
 from labtools import bandwidth_plot, charts, scaling_table
 from labtools.ncu import STALLS
 from labtools.numbers import duration, lasting, number, significant
-from labtools.solution import SOLVED, SOLVED_N, seconds_to_solution, solution_by_cycles, sweeps_for
-from labtools.table import gain_text, job_of
+from labtools.solution import LEFT_BY_A_SWEEP, SOLVED, SOLVED_N, SWEEPS, seconds_to_solution, solution_by_cycles
+from labtools.table import gain_text
 from page.parts import cell, column, data_table, figure, missing, source, text
 
 
 NAMED_STEP = ("step", lambda row: f"<strong>{text(row['step'][:2])}</strong> {text(row['title'])}")
 
 
-def several_gpus(row):
-    """", on 2 GPUs" where the ladder noted that; else nothing."""
-    ranks, gpus = job_of(row) or (1, 1)
-    return f", on {gpus} GPUs" if gpus > 1 else ""
+def gpus_of(row):
+    """The GPUs of a ladder's row whose step is a job of ranks, from its note: "1 GPU", "2 GPUs, one rank per GPU",
+    "4 ranks on 2 GPUs". 0 of any other row."""
+    match = re.match(r"(?:\d+ ranks on )?(\d+) GPUs?\b", row.get("note") or "")
+    return int(match[1]) if match else 0
 
 
 def ladder_section(table, steps, told):
@@ -32,17 +33,18 @@ def ladder_section(table, steps, told):
     if number(fastest["x_best_serial"]):
         told.append(("over the best serial code", f"{cell(fastest['x_best_serial'])} times", f"{step}, n = {fastest['n']}"))
     if number(fastest["percent_of_copy"]):
+        gpus = gpus_of(fastest)
         told.append(("of the copy bandwidth", cell(fastest["percent_of_copy"], " %", 2),
-                     f"{step}, at 8 bytes per point{several_gpus(fastest)}"))
+                     f"{step}, at 8 bytes per point{f', on {gpus} GPUs' if gpus > 1 else ''}"))
     on_gpu = {step for step, file, *_ in steps if file.endswith(".cu")}
     parts = [figure(charts.ladder(rows, number(table.fact("copy_gb_per_s")), on_gpu)),
              "<p>“Times faster” is relative to the previous step, run again at this step's n. The scale is "
              "logarithmic, so equal distances are equal factors.</p>"]
-    if jobs := [row for row in rows if job_of(row)]:
+    if jobs := [row for row in rows if gpus_of(row)]:
         noted = "; ".join(f"{row['step'][:2]}: {row['note']}" for row in jobs)
         together = " “% of copy” is relative to the copy bandwidth of all the GPUs that a step used together (the dashed " \
                    "line is one GPU's); a previous step that is a program of one process ran on one." \
-            if any(map(several_gpus, jobs)) else ""
+            if any(gpus_of(row) > 1 for row in jobs) else ""
         parts.append(f"<p>Steps for several GPUs, as they were timed here: {text(noted)}.{together}</p>")
     if absent := [step for step, *_ in steps if step not in {row["step"] for row in rows}]:
         has = "has" if len(absent) == 1 else "have"
@@ -71,9 +73,8 @@ def solution_section(ladder, experiments):
     rows = [row for row in ladder.rows if number(row.get("mpoints_per_s"))]
     if not rows:
         return missing("no step has a time.", "make run")
-    sweeps, points = sweeps_for(SOLVED, SOLVED_N), SOLVED_N ** 2
     columns = [NAMED_STEP,
-               ("one sweep", lambda r: duration(1e3 * points / number(r["mpoints_per_s"]))),
+               ("one sweep", lambda r: duration(1e3 * SOLVED_N ** 2 / number(r["mpoints_per_s"]))),
                ("to the solution", lambda r: lasting(seconds_to_solution(r)))]
     parts_of_it = [10 ** (k / 20) for k in range(-60, 1)]
     series = [(f"step {wanted} (computed)", colour, "dashes",
@@ -86,8 +87,8 @@ def solution_section(ladder, experiments):
         measured = f"Step 16 takes {significant(solved['solution'])} ms; that is measured."
     chart = charts.lines("solution", series, f"The error over time, n = {SOLVED_N:,}",
                          "of the slowest error, what is left; step 16: the distance from the exact solution", "seconds")
-    return (figure(chart) + f"<p>A sweep leaves {math.cos(math.pi / (SOLVED_N - 1)):.10f} of the slowest error: "
-            f"{sweeps:,.0f} sweeps bring it down to {SOLVED:g}. {measured}</p>" +
+    return (figure(chart) + f"<p>A sweep leaves {LEFT_BY_A_SWEEP:.10f} of the slowest error: "
+            f"{SWEEPS:,.0f} sweeps bring it down to {SOLVED:g}. {measured}</p>" +
             data_table(f"Time to the solution at n = {SOLVED_N:,}, computed from each step's points per second at its own n",
                        columns, rows) + source(ladder))
 
