@@ -13,7 +13,6 @@ Step = collections.namedtuple("Step", "name source needs n iterations title befo
 
 
 def steps(lab=ROOT):
-    """The steps, in their order."""
     lines = [line.split("\t") for line in (lab / "lab/steps.tsv").read_text().splitlines() if line[:1].isdigit()]
     return [Step(*fields[:3], int(fields[3]), int(fields[4]), *fields[5:7]) for fields in lines]
 

@@ -263,7 +263,6 @@ class Layout:
                         self.put(f"  {aligned(name, wide)}  {words}")
 
     def take(self, line):
-        """The next line of the text."""
         if self.code is not None:
             line = re.sub("^ *> ?", "", line) if self.in_quote else line
             if re.fullmatch(" *``` *", line):

@@ -43,7 +43,6 @@ def questions(step, tool):
 
 
 def options_of(step, tool="nsys"):
-    """What a tool has to be told for a step."""
     return next((words.split() for _, what, words in lines_of(step[:2], tool) if what == "options"), [])
 
 

@@ -124,7 +124,6 @@ def is_done(row):
 
 
 def time_step(name):
-    """Runs the step's exercise, and remembers its time."""
     step = next(one for one in steps() if one.name == name)
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -150,13 +149,6 @@ def short(ms):
     return "-" if value is None else f"{value:.{next((k for k in range(5) if value * 10 ** k >= 100), 5)}f}"
 
 
-def published_ladder():
-    """(the GPU's short name, {(step, n): ms}) of the published ladder."""
-    table = Table(ROOT / "results/h200/ladder.tsv")
-    return (table.facts["gpu"].split()[-1][:7],
-            {(row["step"], row["n"]): row["ms"] for row in table.rows if row["verdict"] == "right"})
-
-
 def summary(found):
     """How many are done, and what is next."""
     tasks = [row for row in found[1:] if not row.state.startswith("skipped")]  # the first step has none
@@ -176,7 +168,9 @@ def summary(found):
 
 
 def print_board(found):
-    gpu, published = published_ladder()
+    table = Table(ROOT / "results/h200/ladder.tsv")
+    gpu = table.facts["gpu"].split()[-1][:7]
+    published = {(row["step"], row["n"]): row["ms"] for row in table.rows if row["verdict"] == "right"}
     sizes = {step.name: str(step.n) for step in steps()}
     timed = any(row.ms != "-" for row in found)
     lines = [("step", "state", "last checked", "your ms", gpu)]

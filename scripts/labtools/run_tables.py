@@ -50,7 +50,6 @@ def launched(sources, place):
 
 
 def print_counts(rows, sources, n):
-    """What each line did, by kernel."""
     unit, points, decimals = ("point", n * n, 4) if n else ("launch", 1, 0)
     for place, of_kernel in itertools.groupby(rows, key=lambda row: row["kernel_line"]):
         # Which file launches it the table does not say.

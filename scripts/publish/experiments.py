@@ -371,7 +371,6 @@ def to_the_solution(lab, one, program, _):
 
 
 def with_constants(lab, one, program, said):
-    """Steps 12 and 13 with other constants."""
     # Of the kernels that perform sweeps the one with the most registers counts.
     kernels = re.findall(r"entry function '\S*jacobi.*?(\d+) bytes spill loads.*?Used (\d+) registers", said, re.DOTALL)
     registers, spilled = max(((int(used), int(spill)) for spill, used in kernels), default=(0, 0))

@@ -39,7 +39,6 @@ def slide(markdown, folder):
 
 
 def lecture(path):
-    """The page of one lecture."""
     text, wrong = replace_numbers(path.read_text(encoding="utf-8"))
     if wrong:
         fail(f"{path}: {wrong[0][0]}: {wrong[0][1]}")

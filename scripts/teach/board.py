@@ -51,7 +51,6 @@ class Board:
         self.steps = steps[:max([steps.index(step) + 2 for step in touched], default=2)]
 
     def sign(self, step, cell):
-        """The one character that stands for a cell."""
         return SIGNS.get(cell.state) or self.letters[cell.mistake, step[:2]]
 
     def latest(self, learner):

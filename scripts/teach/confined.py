@@ -66,7 +66,6 @@ def end_all():
 
 
 def bytes_in(folder):
-    """The bytes of all files in a folder."""
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:

@@ -52,7 +52,6 @@ doing"""
 
 
 def wanted_steps():
-    """The steps that STEPS, or STEP, names."""
     wanted = os.environ.get("STEPS") or os.environ.get("STEP", "")
     named = wanted.replace(",", " ").split()
     begins = tuple(word.zfill(2) if word.isdigit() else word for word in named)

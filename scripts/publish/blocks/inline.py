@@ -132,7 +132,6 @@ def cell(node):
 
 
 def value(node):
-    """The value of an expression."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         return node.value
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:

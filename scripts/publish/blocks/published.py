@@ -16,5 +16,4 @@ def step_before(step):
 
 
 def is_job(step):
-    """Whether a step is a job of several ranks."""
     return any(one.name == step and one.needs == "ranks" for one in steps())

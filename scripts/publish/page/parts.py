@@ -15,12 +15,10 @@ FOLDER = pathlib.Path(__file__).parent
 
 
 def style(page):
-    """The style of the report, or of the site."""
     return STYLE + "".join((FOLDER / f"{name}.css").read_text(encoding="utf-8") for name in ("base", page))
 
 
 def whole(**parts):
-    """A page of its title, style, header, body and footer."""
     return string.Template((FOLDER / "page.html").read_text(encoding="utf-8")).substitute(parts)
 
 
