@@ -176,8 +176,7 @@ import ast, pathlib, sys
 sys.path.insert(0, sys.argv[1])
 import labtools_here
 from blocks import inline, published
-from labtools.table import Table
-inline.tables[published.EXPERIMENTS] = Table(pathlib.Path(sys.argv[2]))
+inline.RESULTS = pathlib.Path(sys.argv[2])
 read = 0
 for path in [published.ROOT / "README.md", *(published.ROOT / "exercises").rglob("*.md")]:
     for marker, _ in inline.MARKED.findall(path.read_text(encoding="utf-8")):
@@ -192,7 +191,7 @@ for path in [published.ROOT / "README.md", *(published.ROOT / "exercises").rglob
                         print(f"{path.relative_to(published.ROOT)}: {error}")
 sys.exit(read < 100)
 END_OF_READ
-run python3 "$temp/read.py" "$lab/scripts/publish" "$temp/all/experiments.tsv"
+run python3 "$temp/read.py" "$lab/scripts/publish" "$temp/all"
 [[ $status == 0 && -z $said || $said == $'\n' ]] || show "a text reads what is not measured"
 
 # Of one guide: the rows of the others stay.

@@ -23,7 +23,7 @@ Between the markers is what tables.py writes. What stands in the first marker:
 """
 
 import ast
-import collections
+import functools
 import operator
 import re
 from statistics import median
@@ -35,8 +35,6 @@ from labtools.table import Table
 
 MARKED = re.compile(r"<!--= (.*?) -->(.*?)<!--=-->", re.DOTALL)
 OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
-tables = {}
-words = {}  # of each of them: the words of its rows
 
 
 class Wrong(ValueError):
@@ -50,15 +48,11 @@ NCU = {"duration_ns": "gpu__time_duration.sum", "sm_percent": f"sm__{PEAK}", "l2
        "clock_hz": "sm__cycles_elapsed.avg.per_second"}
 
 
-# A kept report of nsys or ncu, with what a Table has: `facts` and `lines` of its head, and `rows`.
-Report = collections.namedtuple("Report", "facts rows lines", defaults=[()])
-
-
 def read_counted(path):
     """A report of ncu: a row per kernel."""
     facts, launches = read_ncu(path)
-    return Report(facts, [{"name": name, **{column: str(metrics.get(metric, "-")) for column, metric in NCU.items()}}
-                          for name, _, _, metrics in launches])
+    return facts, [{"name": name, **{column: str(metrics.get(metric, "-")) for column, metric in NCU.items()}}
+                   for name, _, _, metrics in launches]
 
 
 def read_profile(path):
@@ -70,7 +64,7 @@ def read_profile(path):
             _, total, times, median, least, most = times_of(row)
             rows.append({"what": what, "name": name_of(row), "total_ns": str(total), "times": str(times),
                          "median_ns": str(median), "min_ns": str(least), "max_ns": str(most)})
-    return Report(facts, rows + timeline_rows(reports.get("timeline", [])))
+    return facts, rows + timeline_rows(reports.get("timeline", []))
 
 
 def timeline_rows(launches):
@@ -87,47 +81,39 @@ def timeline_rows(launches):
              "gap_ns": str(median(row["gaps"])) if row["gaps"] else "-"} for (name, blocks), row in found.items()]
 
 
-def table(folder, name):
-    """A published table, or a kept report of nsys or ncu, read once."""
-    reader = {"nsys": read_profile, "ncu": read_counted}.get(name.partition("_")[0], Table)
-    path = RESULTS.parent / folder / (f"{name}.tsv" if reader is Table else f"profiles/{name}.csv")
-    if path not in tables:
-        if not path.is_file():
-            raise Wrong(f"there is no {path.relative_to(RESULTS.parent.parent)}")
-        tables[path] = reader(path)
-    return tables[path]
+def read_table(path):
+    """A published table: its rows, and the lines of its head that have more than one fact."""
+    found = Table(path)
+    return found.facts, [*found.rows, *(dict(zip(line, line[1:])) for line in found.lines if len(line) > 2)]
 
 
-def table_of(node):
-    """The table that `ladder` or `h100.ladder` names."""
-    if isinstance(node, ast.Name):
-        return table(RESULTS.name, node.id)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return table(node.value.id, node.attr)
-    raise Wrong(f"{ast.unparse(node)} names no table")
-
-
-def words_of_rows(found):
-    """[(row, what a key may name it by)] of a table: a column, a cell, column=cell, and a step's number."""
-    if id(found) not in words:
-        heads = [dict(zip(line, line[1:])) for line in found.lines if len(line) > 2]
-        words[id(found)] = [(row, {*row, *row.values(), *map("=".join, row.items()), row.get("step", "").partition("_")[0]})
-                            for row in [*found.rows, *heads]]
-    return words[id(found)]
+@functools.lru_cache(None)
+def table(name):
+    """(facts, [(row, what a key may name it by: a column, a cell, column=cell, a step's number)]) of a published table or a
+    kept report of nsys or ncu, which is named `ladder` or `h100.ladder`."""
+    folder, _, name = name.rpartition(".")
+    reader = {"nsys": read_profile, "ncu": read_counted}.get(name.partition("_")[0], read_table)
+    path = RESULTS.parent / (folder or RESULTS.name) / (f"{name}.tsv" if reader is read_table else f"profiles/{name}.csv")
+    if not path.is_file():
+        raise Wrong(f"there is no {path.relative_to(RESULTS.parent.parent)}")
+    facts, rows = reader(path)
+    return facts, [(row, {*row, *row.values(), *map("=".join, row.items()), row.get("step", "").partition("_")[0]})
+                   for row in rows]
 
 
 def row_of(node):
     """The one row in which all keys are cells."""
     keys = [str(key.value) for key in getattr(node.slice, "elts", [node.slice])]
-    rows = [row for row, names in words_of_rows(table_of(node.value)) if names.issuperset(keys)]
+    name = ast.unparse(node.value)
+    rows = [row for row, names in table(name)[1] if names.issuperset(keys)]
     if len(rows) != 1:
-        raise Wrong(f"{len(rows)} rows of {ast.unparse(node.value)} have {', '.join(keys)}; it should be one")
+        raise Wrong(f"{len(rows)} rows of {name} have {', '.join(keys)}; it should be one")
     return rows[0]
 
 
 def cell(node):
     """The text of a cell, or of a fact of a table's head."""
-    cells = row_of(node.value) if isinstance(node.value, ast.Subscript) else table_of(node.value).facts
+    cells = row_of(node.value) if isinstance(node.value, ast.Subscript) else table(ast.unparse(node.value))[0]
     return cells.get(node.attr, "")
 
 
