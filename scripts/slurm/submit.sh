@@ -3,9 +3,8 @@
 #
 #   submit.sh [--dry-run] [--wait] run|check|trace|nsys|ncu|ranks [NAME=VALUE ...]
 #
-# --dry-run shows the command and submits nothing. --wait waits for the job's end, prints what it said, and has its
-# exit code. NAME=VALUE are the variables of the verb, as for make: STEP=04 WHICH=solution. For ranks also: NODES=2,
-# and GPUS=4 on each of them.
+# NAME=VALUE are the variables of the verb, as for make: STEP=04 WHICH=solution. For ranks also: NODES=2, and GPUS=4 on
+# each of them.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/site.sh"

@@ -5,6 +5,7 @@ import re
 from labtools.files import ROOT, steps
 from labtools.guide import Guide, with_answers
 from labtools.progress import is_done, kept, rows
+from labtools.table import Table
 from page.parts import cell, data_table, text
 
 # Also the functions that kernels call.
@@ -53,17 +54,17 @@ def kernels(step, source, title):
             f'<div class="sides">{sides}</div></details>')
 
 
-def own_section(published):
-    """`published`: the published ladder, or None."""
+def own_section():
+    published = Table(ROOT / "results/h200/ladder.tsv")
     asked, timed = kept("predictions.tsv"), kept("progress_times.tsv")
     begun = [row for row in rows() if row.step in asked or row.ms != "-" or row.date != "-" or
              not re.match("unchanged|no task|missing|skipped", row.state)]
     if not begun:
         return nothing("change an exercise, and check it:", "make check STEP=04")
     finished = {row.step for row in begun if is_done(row)}
-    solutions = {row["step"]: row for row in published.rows} if published else {}
+    solutions = {row["step"]: row for row in published.rows}
     sizes = {step.name: step.n for step in steps()}
-    on = published.fact("gpu").replace("NVIDIA ", "") if published else "GPU"
+    on = published.fact("gpu").replace("NVIDIA ", "")
 
     def measured(row):
         """The solution's time, if it is of the step's n."""
