@@ -17,6 +17,10 @@ def steps(lab=ROOT):
     return [Step(*fields[:3], int(fields[3]), int(fields[4]), *fields[5:7]) for fields in lines]
 
 
+def step_named(name):
+    return next(step for step in steps() if step.name == name)
+
+
 def clinic_kernels():
     """The kernels of lab/clinic.tsv: [(name, default n)]."""
     lines = (ROOT / "lab/clinic.tsv").read_text().splitlines()

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import textwrap
 
-from labtools.files import BUILD, ROOT, steps
+from labtools.files import BUILD, ROOT, step_named, steps
 from labtools.machine import gpu_here
 from labtools.numbers import number
 from labtools.process import attempt, print_for_people, warn
@@ -124,7 +124,7 @@ def is_done(row):
 
 
 def time_step(name):
-    step = next(one for one in steps() if one.name == name)
+    step = step_named(name)
     with tempfile.TemporaryDirectory() as folder:
         try:
             times = time_of([BUILD / f"bin/exercise_{name}"], step.n, step.iterations, pathlib.Path(folder), seconds=600)

@@ -17,7 +17,7 @@ import re
 import sys
 
 import labtools_here  # noqa: F401
-from labtools.files import ROOT, steps
+from labtools.files import ROOT, step_named, steps
 from labtools.process import fail, printed_by
 
 SKIPPED = 77
@@ -56,8 +56,7 @@ def solution_of(step):
 
 def solution_before(step):
     """The solution that an exercise begins with: of the first step, which has no task, its own."""
-    name = step.name if step.before == "-" else step.before
-    return next(solution_of(other) for other in steps() if other.name == name)
+    return solution_of(step if step.before == "-" else step_named(step.before))
 
 
 def exercise_problems(step):

@@ -24,9 +24,9 @@ import sys
 
 import labtools_here  # noqa: F401
 from blocks import inline, ladder, measured, scaling, tools
-from blocks.published import LADDER, SCALING, is_job
+from blocks.published import LADDER, SCALING
 from labtools import scaling_table
-from labtools.files import ROOT, by_cycles
+from labtools.files import ROOT, by_cycles, step_named
 from labtools.table import Table
 
 
@@ -40,7 +40,7 @@ def blocks():
     for row in table.rows:
         step = row["step"]
         of_guide = found.setdefault(f"exercises/{step}/README.md", {})
-        if is_job(step):
+        if step_named(step).needs == "ranks":
             of_guide["scaling"] = scaling.scaling_block(step)
         if not by_cycles(step):
             if step[:2] >= "02":

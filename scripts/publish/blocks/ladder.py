@@ -1,7 +1,7 @@
 """README.md's ladder: each step against the GPU's memory and the previous step, then against the CPU."""
 
-from blocks.published import EXPERIMENTS, is_job
-from labtools.files import by_cycles
+from blocks.published import EXPERIMENTS
+from labtools.files import by_cycles, step_named
 from labtools.numbers import lasting, significant, spread
 from labtools.solution import seconds_to_solution, solution_by_cycles
 from labtools.table import Table, gain_text
@@ -9,7 +9,7 @@ from labtools.table import Table, gain_text
 
 def job_notes(rows):
     """What the rows of several GPUs were measured on. One line, which a handout without these steps leaves out."""
-    jobs = [row for row in rows if is_job(row["step"]) and row["ms"] != "-"]
+    jobs = [row for row in rows if step_named(row["step"]).needs == "ranks" and row["ms"] != "-"]
     if not jobs:
         return []
     places = {}

@@ -2,7 +2,8 @@
 
 import re
 
-from blocks.published import KERNELS, LARGE, TUNING, step_before
+from blocks.published import KERNELS, LARGE, TUNING
+from labtools.files import step_named
 from labtools.numbers import as_told, significant, spread
 from labtools.table import Table
 
@@ -108,27 +109,27 @@ def kernel_table(rows, before, quantities):
 def kernel_lines(step):
     """What ncu counted in each kernel of a step, and in the previous step's of the same n."""
     facts, rows = counted_kernels(step)
-    first = step[:2] == "05"
+    step_before, first = step_named(step).before, step[:2] == "05"
     quantities = [(title, name, unit) for title, name, unit in (SHARES if first else COUNTERS)
                   if any(row.get(name, "-") != "-" for row in rows)]
     if not quantities:
         return []
     names = {row["kernel"].partition("<")[0] for row in rows}
     # The guide before the first table has none to compare with.
-    before = [] if first else [row for row in counted_kernels(step_before(step))[1] if row["n"] == rows[0]["n"]]
+    before = [] if first else [row for row in counted_kernels(step_before)[1] if row["n"] == rows[0]["n"]]
     before = [row for row in before if row["kernel"].partition("<")[0] in names] or [
         row for row in before if "copy" not in row["kernel"]]
     same = {row["kernel"] for row in rows if any(as_before(row, earlier) for earlier in before)}
     left_out = ""
     if same and len(same) < len(rows):
-        left_out = f" Left out, because within 1 % of step {step_before(step)[:2]}: `{'`, `'.join(sorted(same))}`."
+        left_out = f" Left out, because within 1 % of step {step_before[:2]}: `{'`, `'.join(sorted(same))}`."
         rows, before = ([row for row in of_a_step if row["kernel"] not in same] for of_a_step in (rows, before))
     stalls = " Stalls are in cycles per issued instruction." if STALLS[0] in [name for name, *_ in quantities] else ""
     lines = ["", f"Counted with ncu {facts.get('ncu', '')} at n = {rows[0]['n']}.{stalls}{left_out}"]
     # Three kernels fit side by side into a terminal of 80 columns.
     for group in [rows] if len(rows) + len(before) <= 3 else [[row] for row in rows]:
         earlier = before if group is rows else [row for row in before if row["kernel"] == group[0]["kernel"]]
-        lines += kernel_table(group, [(f"step {step_before(step)[:2]}: ", row) for row in earlier], quantities)
+        lines += kernel_table(group, [(f"step {step_before[:2]}: ", row) for row in earlier], quantities)
     return lines
 
 

@@ -3,9 +3,9 @@
 import os
 import re
 
-from blocks.published import COUNTERS, MISTAKES, PROFILES, TRACER, is_job
+from blocks.published import COUNTERS, MISTAKES, PROFILES, TRACER
 from counters import BY_NVCC
-from labtools.files import ROOT
+from labtools.files import ROOT, step_named
 from labtools.numbers import significant
 from labtools.process import run
 from labtools.table import Table
@@ -67,7 +67,7 @@ def tracer_block():
 def profile_block(step):
     """What the profiler's verb prints of the kept report of a step, from 06 on against the step before: its first part.
     Step 11 is for the time line, launches and waits, and so are those with ranks: theirs is rank 0's of two."""
-    ranks = is_job(step)
+    ranks = step_named(step).needs == "ranks"
     tool = "nsys" if step[:2] < "06" or step[:2] == "11" or ranks else "ncu"
     report = PROFILES / f"{tool}_{step[:2]}.csv"
     variables = {"STEP": step[:2]}
