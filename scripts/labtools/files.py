@@ -5,6 +5,7 @@ import os
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "results/h200"  # what was published
 BUILD = pathlib.Path(os.environ.get("LAB_BUILD_DIR") or ROOT / "build").absolute()
 
 

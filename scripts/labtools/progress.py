@@ -21,7 +21,7 @@ import sys
 import tempfile
 import textwrap
 
-from labtools.files import BUILD, ROOT, step_named, steps
+from labtools.files import BUILD, RESULTS, ROOT, step_named, steps
 from labtools.machine import gpu_here
 from labtools.numbers import number
 from labtools.process import attempt, print_for_people, warn
@@ -168,7 +168,7 @@ def summary(found):
 
 
 def print_board(found):
-    table = Table(ROOT / "results/h200/ladder.tsv")
+    table = Table(RESULTS / "ladder.tsv")
     gpu = table.facts["gpu"].split()[-1][:7]
     published = {(row["step"], row["n"]): row["ms"] for row in table.rows if row["verdict"] == "right"}
     sizes = {step.name: str(step.n) for step in steps()}

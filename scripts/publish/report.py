@@ -15,7 +15,7 @@ import os
 import pathlib
 
 import labtools_here  # noqa: F401
-from labtools.files import BUILD, ROOT, by_cycles, steps
+from labtools.files import BUILD, RESULTS, ROOT, by_cycles, steps
 from labtools.process import fail, must_write
 from page.own import own_section
 from page.parts import find_table, style, text, whole
@@ -42,7 +42,7 @@ def main():
         fail(f"RESULTS={results}: there is no such folder", 2)
 
     listed = [step for step in steps() if not by_cycles(step.name)]
-    folders = [pathlib.Path(results)] if results else [ROOT / "results/local", ROOT / "results/h200"]
+    folders = [pathlib.Path(results)] if results else [ROOT / "results/local", RESULTS]
     ladder, kernels, bandwidth, scaling = (find_table(folders, f"{name}.tsv")
                                            for name in ("ladder", "kernels", "bandwidth", "scaling"))
     # What was counted on one machine is held against that machine's ceilings.
@@ -77,7 +77,7 @@ def main():
     if ceilings and bandwidth and ceilings.path != bandwidth.path:
         tables.append(ceilings)
     about = f"The Jacobi porting lab, as far as it has been measured; written on {datetime.date.today()}. "
-    published = [table for table in tables if table.path.parent == ROOT / "results/h200"]
+    published = [table for table in tables if table.path.parent == RESULTS]
     if published and not results:
         which, here = ("Times", "nothing") if len(published) == len(tables) else ("Some times", "not everything")
         about += (f"{which} and counts are the published ones of results/h200 ({published[0].fact('gpu')}): {here} has been "

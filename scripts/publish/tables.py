@@ -24,15 +24,14 @@ import sys
 
 import labtools_here  # noqa: F401
 from blocks import inline, ladder, measured, scaling, tools
-from blocks.published import LADDER, SCALING
 from labtools import scaling_table
-from labtools.files import ROOT, by_cycles, step_named
+from labtools.files import RESULTS, ROOT, by_cycles, step_named
 from labtools.table import Table
 
 
 def blocks():
     """{text: {name of the markers: lines between them}}."""
-    table = Table(LADDER)
+    table = Table(RESULTS / "ladder.tsv")
     found = {"README.md": {"ladder": ladder.ladder_block(table), "speedups": ladder.speedups_block(table)},
              "lab/trace/README.md": {"tracer": tools.tracer_block()},
              "lab/cpu/README.md": {"counters": tools.counters_block()},
@@ -73,8 +72,8 @@ def main():
     wrong, of_texts = [], blocks()
     texts = {*of_texts, *(str(path.relative_to(ROOT)) for path in (ROOT / "exercises").rglob("*.md"))}
     new = {name: brought_up_to_date((ROOT / name).read_text(), of_texts.get(name, {})) for name in sorted(texts)}
-    drawn = SCALING.with_suffix(".svg")
-    for name, (text, mistaken) in [*new.items(), (str(drawn.relative_to(ROOT)), (scaling_table.picture(SCALING), []))]:
+    new["results/h200/scaling.svg"] = scaling_table.picture(RESULTS / "scaling.tsv"), []
+    for name, (text, mistaken) in new.items():
         path = ROOT / name
         wrong += [f"{name}: {words}" for words in mistaken]
         if path.is_file() and path.read_text() == text:

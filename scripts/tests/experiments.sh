@@ -175,10 +175,11 @@ cat >"$temp/read.py" <<'END_OF_READ'
 import ast, pathlib, sys
 sys.path.insert(0, sys.argv[1])
 import labtools_here
-from blocks import inline, published
+from blocks import inline
+from labtools.files import ROOT
 inline.RESULTS = pathlib.Path(sys.argv[2])
 read = 0
-for path in [published.ROOT / "README.md", *(published.ROOT / "exercises").rglob("*.md")]:
+for path in [ROOT / "README.md", *(ROOT / "exercises").rglob("*.md")]:
     for marker, _ in inline.MARKED.findall(path.read_text(encoding="utf-8")):
         expression = " ".join(marker.replace("\\|", "|").partition(" | ")[0].split())
         for node in ast.walk(ast.parse(expression, mode="eval")):
@@ -188,7 +189,7 @@ for path in [published.ROOT / "README.md", *(published.ROOT / "exercises").rglob
                     inline.row_of(node)
                 except inline.Wrong as error:
                     if str(error).startswith("0 "):  # the stand-ins' numbers may also be a key
-                        print(f"{path.relative_to(published.ROOT)}: {error}")
+                        print(f"{path.relative_to(ROOT)}: {error}")
 sys.exit(read < 100)
 END_OF_READ
 run python3 "$temp/read.py" "$lab/scripts/publish" "$temp/all"

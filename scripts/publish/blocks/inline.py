@@ -28,7 +28,7 @@ import operator
 import re
 from statistics import median
 
-from blocks.published import RESULTS
+from labtools.files import RESULTS
 from labtools.numbers import duration, number, significant
 from labtools.profile_tables import TITLES, name_of, read_ncu, read_nsys, times_of
 from labtools.table import Table

@@ -1,7 +1,6 @@
 """README.md's ladder: each step against the GPU's memory and the previous step, then against the CPU."""
 
-from blocks.published import EXPERIMENTS
-from labtools.files import by_cycles, step_named
+from labtools.files import RESULTS, by_cycles, step_named
 from labtools.numbers import lasting, significant, spread
 from labtools.solution import seconds_to_solution, solution_by_cycles
 from labtools.table import Table, gain_text
@@ -68,7 +67,7 @@ def ladder_block(ladder):
 
 def speedups_block(ladder):
     """Each step next to the CPU, its time to the solution, and what the CPU takes."""
-    all_cores, solved = ladder.all_cores(), solution_by_cycles(Table(EXPERIMENTS).rows)
+    all_cores, solved = ladder.all_cores(), solution_by_cycles(Table(RESULTS / "experiments.tsv").rows)
     columns = ["× best serial", *(["× all cores"] if threads_of(all_cores) else []), "to the solution"]
     lines = [f"| step | {' | '.join(columns)} |", f"|---|{'--:|' * len(columns)}"]
     for row in ladder.rows:

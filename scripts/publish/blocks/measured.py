@@ -2,8 +2,7 @@
 
 import re
 
-from blocks.published import KERNELS, LARGE, TUNING
-from labtools.files import step_named
+from labtools.files import RESULTS, step_named
 from labtools.numbers import as_told, significant, spread
 from labtools.table import Table
 
@@ -18,9 +17,9 @@ SHARES = (("compute, share of peak", "compute_percent", " %"), ("memory, share o
           ("DRAM, share of peak", "dram_percent", " %"))
 
 
-def rows_of(path, step):
+def rows_of(name, step):
     """(facts, the step's rows) of a table."""
-    table = Table(path)
+    table = Table(RESULTS / f"{name}.tsv")
     return table.facts, [row for row in table.rows if row["step"] == step]
 
 
@@ -31,7 +30,7 @@ def named(constants):
 
 def tuning_lines(step):
     """What other constants bring, as scripts/publish/experiments.py measured it; nothing, if it tried none."""
-    facts, rows = rows_of(TUNING, step)
+    facts, rows = rows_of("tuning", step)
     if not rows:
         return []
     rows[1:] = sorted((row for row in rows[1:] if not row["constants"].startswith("as it is, n=")),
@@ -55,7 +54,7 @@ def tuning_lines(step):
 
 def large_lines():
     """Steps on large grids, as scripts/publish/experiments.py measured them."""
-    table = Table(LARGE)
+    table = Table(RESULTS / "large.tsv")
     facts, rows = table.facts, table.rows
     sizes = list(dict.fromkeys(row["n"] for row in rows))
     found = {(row["step"], row["n"]): row for row in rows}
@@ -73,7 +72,7 @@ def large_lines():
 
 def counted_kernels(step):
     """(facts, the rows of kernels.tsv of a step, each with the bytes of DRAM per point and the words for its stalls)."""
-    facts, rows = rows_of(KERNELS, step)
+    facts, rows = rows_of("kernels", step)
     for row in rows:
         counted = row["counted_by"] == "ncu" and row["dram_bytes"] != "-"
         row["dram_bytes_per_point"] = significant(float(row["dram_bytes"]) / int(row["n"]) ** 2) if counted else "-"

@@ -2,8 +2,8 @@
 
 import re
 
-from blocks.published import SCALING
 from labtools import scaling_table
+from labtools.files import RESULTS
 from labtools.numbers import significant, spread
 from labtools.table import Table
 
@@ -17,7 +17,7 @@ def of_cell(row, efficiency):
 
 
 def scaling_block(step):
-    table = Table(SCALING)
+    table = Table(RESULTS / "scaling.tsv")
     facts, rows = table.facts, [row for row in table.rows if row["way"] == "-"]  # its own way to exchange
     found = {(row["step"][:2], *(int(row[name]) for name in ("n", "ranks", "check_every"))): row for row in rows}
     ranks = sorted({r for _, _, r, _ in found})

@@ -3,9 +3,8 @@
 import os
 import re
 
-from blocks.published import COUNTERS, MISTAKES, PROFILES, TRACER
 from counters import BY_NVCC
-from labtools.files import ROOT, step_named
+from labtools.files import RESULTS, ROOT, step_named
 from labtools.numbers import significant
 from labtools.process import run
 from labtools.table import Table
@@ -13,7 +12,7 @@ from labtools.table import Table
 
 def counters_block():
     """What `make count` counts, against ncu."""
-    table = Table(COUNTERS)
+    table = Table(ROOT / "results/h100/counters.tsv")
     facts, rows = table.facts, table.rows
     sizes = sorted({int(row["n"]) for row in rows})
     compared = [row for row in rows if (row["step"][:2], row["quantity"]) not in BY_NVCC]
@@ -42,7 +41,7 @@ def counters_block():
 
 def tracer_block():
     """What `make trace` measures, against nsys."""
-    table = Table(TRACER)
+    table = Table(RESULTS / "tracer.tsv")
     facts, rows = table.facts, table.rows
     lines = ["| step | what | times | by the tracer | by nsys | difference |", "|---|---|--:|--:|--:|--:|"]
     for row in rows:
@@ -69,7 +68,7 @@ def profile_block(step):
     Step 11 is for the time line, launches and waits, and so are those with ranks: theirs is rank 0's of two."""
     ranks = step_named(step).needs == "ranks"
     tool = "nsys" if step[:2] < "06" or step[:2] == "11" or ranks else "ncu"
-    report = PROFILES / f"{tool}_{step[:2]}.csv"
+    report = RESULTS / f"profiles/{tool}_{step[:2]}.csv"
     variables = {"STEP": step[:2]}
     # Without WHICH the verb takes an exercise.
     if "\n# which\tsolution\n" in report.read_text():
@@ -95,4 +94,4 @@ def mistakes_block():
     ways = ["forward", "reverse", "shuffled", "RACES=1"]
     return [f"| mistake | {' | '.join(ways)} |", "|---|" + "---|" * len(ways),
             *(f"| {row['what it is'].rstrip('.')} | {' | '.join(row[way] for way in ways)} |"
-              for row in Table(MISTAKES).rows)]
+              for row in Table(ROOT / "validate/tests/bank/found_on_cpu/09_shared_tile.tsv").rows)]
