@@ -59,24 +59,9 @@ def solution_before(step):
     return solution_of(step if step.before == "-" else step_named(step.before))
 
 
-def exercise_problems(step):
-    """What keeps an exercise from being the solution before it, a banner and TODO blocks apart."""
-    number, path, problems = step.name[:2], exercise_of(step).relative_to(ROOT), []
-    text = exercise_of(step).read_text()
-    if not text.startswith(f"// {step.name}: "):
-        problems.append(f"{path}: its banner must begin with '// {step.name}: '")
-    body, todos = split_todos(split_banner(text)[1], number)
-    if not todos and step.before != "-":
-        problems.append(f"{path}: has no TODO({number})")
-    before = solution_before(step)
-    if before.is_file() and body != split_banner(before.read_text())[1]:
-        problems.append(f"{path}: without banner and TODO({number}) blocks it is not solutions/{before.parent.name}; "
-                        "`scripts/publish/exercises.py --write` makes it so")
-    return problems
-
-
 def problems_of(step):
-    """(what does not hold of a step's files, what does not hold of its exercise)."""
+    """(what does not hold of a step's files, what keeps its exercise from being the solution before it, a banner and TODO
+    blocks apart)."""
     exercise, solution = exercise_of(step), solution_of(step)
     missing = [path for path in (exercise, solution, exercise.parent / "README.md") if not path.is_file()]
     found = [f"{path.relative_to(ROOT)}: missing" for path in missing]
@@ -87,7 +72,17 @@ def problems_of(step):
         found.append(f"{solution.relative_to(ROOT)}: a solution with a TODO")
     if f"kDefaultN = {step.n};" not in text:
         found.append(f"{solution.relative_to(ROOT)}: kDefaultN is not {step.n}, as lab/steps.tsv has it")
-    return found, exercise_problems(step)
+    number, path, text, of_exercise = step.name[:2], exercise.relative_to(ROOT), exercise.read_text(), []
+    if not text.startswith(f"// {step.name}: "):
+        of_exercise.append(f"{path}: its banner must begin with '// {step.name}: '")
+    body, todos = split_todos(split_banner(text)[1], number)
+    if not todos and step.before != "-":
+        of_exercise.append(f"{path}: has no TODO({number})")
+    before = solution_before(step)
+    if before.is_file() and body != split_banner(before.read_text())[1]:
+        of_exercise.append(f"{path}: without banner and TODO({number}) blocks it is not solutions/{before.parent.name}; "
+                           "`scripts/publish/exercises.py --write` makes it so")
+    return found, of_exercise
 
 
 def check():
