@@ -19,15 +19,8 @@ from labtools.tracer import NotPossible, environment, kernel_name, time_of, trac
 COLUMNS = "step n iterations table name quantity count nsys_count tracer nsys difference_percent".split()
 
 
-def traced(command, folder):
-    """{(table, name): (count, total ns, median ns, bytes)} by the lab's tracer."""
-    return {(row["table"], row["name"].split("(")[0]):
-            tuple(float(row[column]) for column in ("count", "total_ns", "median_ns", "bytes"))
-            for row in trace(command, folder / "trace.tsv")}
-
-
 def profiled(nsys, command, folder, options):
-    """The same by nsys."""
+    """{(table, name): (count, total ns, median ns, bytes)} by nsys."""
     report = folder / "report"
     # nsys refuses an option that is given twice.
     options = {"--cuda-um-cpu-page-faults=true", "--cuda-um-gpu-page-faults=true", *options}
@@ -58,7 +51,9 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             try:
-                ours = traced(command, folder)
+                ours = {(row["table"], row["name"].split("(")[0]):
+                        tuple(float(row[column]) for column in ("count", "total_ns", "median_ns", "bytes"))
+                        for row in trace(command, folder / "trace.tsv")}
                 alone, watched = (time_of([program], n, iterations, folder, **options)["iteration_ms_median"]
                                   for options in ({}, {"env": environment(folder / "t.tsv")}))
             except NotPossible as error:

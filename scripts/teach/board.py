@@ -30,20 +30,16 @@ ON_PAGE = 6  # mistakes
 LETTERS = string.ascii_uppercase
 
 
-def common_mistakes(learners):
-    """[(letter, name, step's number, how many people)], the most frequent first."""
-    count = collections.Counter((cell.mistake, step[:2]) for learner in learners
-                                for step, cell in learner.cells.items() if cell.state == "wrong")
-    order = sorted(count, key=lambda key: (-count[key], key[1], key[0]))
-    return [(LETTERS[k] if k < len(LETTERS) else "x", *key, count[key]) for k, key in enumerate(order)]
-
-
 class Board:
     """What is shown of a class at one moment."""
 
     def __init__(self, learners, troubles):
         self.learners, self.troubles = learners, troubles
-        self.mistakes = common_mistakes(learners)
+        count = collections.Counter((cell.mistake, step[:2]) for learner in learners
+                                    for step, cell in learner.cells.items() if cell.state == "wrong")
+        order = sorted(count, key=lambda key: (-count[key], key[1], key[0]))
+        # (letter, name, step's number, how many people), the most frequent first.
+        self.mistakes = [(LETTERS[k] if k < len(LETTERS) else "x", *key, count[key]) for k, key in enumerate(order)]
         self.letters = {(name, step): letter for letter, name, step, _ in self.mistakes}
         touched = {step for learner in learners for step, cell in learner.cells.items() if cell.state != "unchanged"}
         steps = sorted(learners[0].cells) if learners else []

@@ -29,6 +29,7 @@ import re
 from statistics import median
 
 from labtools.files import RESULTS
+from labtools.ncu import SPEED
 from labtools.numbers import duration, number, significant
 from labtools.profile_tables import TITLES, name_of, read_ncu, read_nsys, times_of
 from labtools.table import Table
@@ -41,10 +42,9 @@ class Wrong(ValueError):
     """What is wrong with an expression, in words."""
 
 
-PEAK = "throughput.avg.pct_of_peak_sustained_elapsed"
-NCU = {"duration_ns": "gpu__time_duration.sum", "sm_percent": f"sm__{PEAK}", "l2_percent": f"lts__{PEAK}",
-       "l2_bytes": "lts__t_bytes.sum", "dram_percent": f"gpu__dram_{PEAK}",
-       "issues": "smsp__issue_active.avg.per_cycle_active",
+NCU = {"duration_ns": "gpu__time_duration.sum", "sm_percent": f"sm__throughput{SPEED}",
+       "l2_percent": f"lts__throughput{SPEED}", "l2_bytes": "lts__t_bytes.sum",
+       "dram_percent": f"gpu__dram_throughput{SPEED}", "issues": "smsp__issue_active.avg.per_cycle_active",
        "clock_hz": "sm__cycles_elapsed.avg.per_second"}
 
 
