@@ -11,10 +11,9 @@ namespace {
 
 /// Asks `query` until it says that the GPU is done, the others have failed, or time is up.
 void poll(const std::function<cudaError_t()>& query, const char* call) {
-  const Waiting waiting("the other ranks: an exchange or a sum on the GPU does not end");
-  for (int polls = 0;; ++polls) {
-    const cudaError_t error = query();
-    if (error == cudaSuccess) return;
+  begin_waiting("the other ranks: an exchange or a sum on the GPU does not end");
+  cudaError_t error;
+  for (int polls = 0; (error = query()) != cudaSuccess; ++polls) {
     if (error != cudaErrorNotReady) check_cuda(error, call, __FILE__, __LINE__);
     (void)cudaGetLastError();  // "not ready" is no error to be found later
 #if LAB_HAVE_NCCL
@@ -29,6 +28,7 @@ void poll(const std::function<cudaError_t()>& query, const char* call) {
     }
 #endif
   }
+  end_waiting();
 }
 
 /// Whether an address of the step's was no place on this GPU; another error ends the job here.

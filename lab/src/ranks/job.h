@@ -38,15 +38,14 @@ struct Self {
   std::string program = "jacobi";
   int rank = 0, size = 1;
   int rank_of_node = 0, ranks_of_node = 1;
-  bool together = false;  ///< all ranks see the same mistake: rank 0 speaks for them
+  int wait_seconds = kOnCpu ? 600 : 20;  ///< for another rank; the CPU is slow, some ranks slower
+  bool together = false;                 ///< all ranks see the same mistake: rank 0 speaks for them
   ncclComm_t comm = nullptr;
 };
 extern Self& self;
 
 /// From now on this rank's end ends the job, and the job's end this rank. `node`: its ranks.
 void start_to_watch(MPI_Comm node);
-/// For how long one rank waits for another.
-void set_time_limit(int seconds);
 /// Ends MPI, where all ranks come here, at the program's end.
 void finalize();
 
@@ -54,14 +53,6 @@ void finalize();
 /// this rank waits for. `kind`: of the report.
 void begin_waiting(std::string what, int times = 1, const char* kind = "waits");
 void end_waiting();
-struct Waiting {
-  explicit Waiting(std::string what, const char* kind = "waits") {
-    begin_waiting(std::move(what), 1, kind);
-  }
-  ~Waiting() { end_waiting(); }
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-};
 
 /// MPI_CHECK of a call at the start of the job, in which each rank waits for all others. They may
 /// come some times the limit apart: GPUs, and many nodes, take longer than any exchange.
@@ -79,9 +70,8 @@ void await(std::vector<MPI_Request>* requests, const std::string& what, const ch
 
 struct Ranks::State {
   int node = 0;              // the world's rank of the node's first
-  std::vector<int> sharers;  // how many ranks have the same GPU, by rank
-  bool connected = false;
-  std::string gpu_name = "CPU";
+  std::vector<int> sharers;  // how many ranks have the same GPU, by rank; empty before connect()
+  std::string gpu_name;
   // Pinned, and kept for the run: what goes to other ranks, and what comes from them. Each stream
   // has its own, because what another one copies may still be on its way.
   struct Halos {

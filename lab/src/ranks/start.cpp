@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
 
 #include <cuda_on_cpu/machine.h>
 #include <cuda_on_cpu/report.h>
@@ -141,8 +140,8 @@ Ranks::Ranks(int* argc, char*** argv, const char* step) : state_(std::make_uniqu
   MPI_CHECK(MPI_Comm_free(&node));
   const std::string seconds = setting("LAB_EXCHANGE_SECONDS");
   if (!seconds.empty()) {
-    set_time_limit(
-        static_cast<int>(CommandLine::read_integer("LAB_EXCHANGE_SECONDS=", seconds, 1, 86400)));
+    self.wait_seconds =
+        static_cast<int>(CommandLine::read_integer("LAB_EXCHANGE_SECONDS=", seconds, 1, 86400));
   }
   if (kOnCpu) {
     // The ranks share the cores.
@@ -217,11 +216,10 @@ void Ranks::connect() {
 
   state_->sharers = count_sharers(state_->node, device);
   choose_way_of_halos(*std::max_element(state_->sharers.begin(), state_->sharers.end()) == 1);
-  state_->connected = true;
 }
 
 void Ranks::require_gpu_memory(int n, int halo, std::size_t bytes_per_point) const {
-  if (!state_->connected) {
+  if (state_->sharers.empty()) {
     fail(kExitCudaError, "this rank has no GPU yet: ranks.connect() is missing");
   }
   std::size_t free_bytes = 0, total_bytes = 0;

@@ -25,8 +25,6 @@ Self& self = *new Self;
 
 namespace {
 
-// The CPU is slow, and some ranks may be slower than others.
-constexpr int kWaitSeconds = kOnCpu ? 600 : 20;
 constexpr int kMaxRanksOfNode = 1024;
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
 constexpr int kLooksAtAllWaiting = 20;
@@ -51,8 +49,16 @@ struct Peer {
   std::string line;  // to be printed where it has died
 };
 
+/// What this rank waits for.
+struct Wait {
+  bool on = false;
+  Clock::time_point since = {};
+  int limit = 0;          // in seconds
+  std::string what = {};  // it waits for
+  std::string kind = {};  // of that, for the report
+};
+
 struct Watch {
-  int seconds = kWaitSeconds;
   bool over = false;  // MPI has ended
   Board* board = nullptr;
   std::vector<Peer> peers;
@@ -61,11 +67,7 @@ struct Watch {
   std::mutex mutex;  // of all that follows
   std::condition_variable changed;
   bool stop = false;
-  bool waits = false;
-  Clock::time_point since;
-  int limit = 0;     // in seconds
-  std::string what;  // it waits for
-  std::string kind;  // of that, for the report
+  Wait wait;
 };
 Watch& watch = *new Watch;
 
@@ -120,15 +122,16 @@ void watch_over() {
       if (first_to_speak()) write_line(dead->line);
       _exit(kExitCudaError);
     }
-    const auto waited = Clock::now() - watch.since;
-    const bool all = all_wait() && waited > (watch.kind == "waits_sum" ? kAllWaitForSum : kAllWait);
-    if (watch.waits && (all || waited > std::chrono::seconds(watch.limit))) {
+    const Wait& wait = watch.wait;
+    const auto waited = Clock::now() - wait.since;
+    const bool all = all_wait() && waited > (wait.kind == "waits_sum" ? kAllWaitForSum : kAllWait);
+    if (wait.on && (all || waited > std::chrono::seconds(wait.limit))) {
       if (first_to_speak()) {
-        Report report{watch.kind};
+        Report report{wait.kind};
         report.words = format(
             "gave up after waiting %d s for %s (%s)",
             static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(waited).count()),
-            watch.what.c_str(),
+            wait.what.c_str(),
             all ? "all ranks wait for each other" : "LAB_EXCHANGE_SECONDS sets the limit");
         cuda_on_cpu::write_report(report);
         write_line(self.program + format(": rank %d: ", self.rank) + report.words + "\n");
@@ -223,15 +226,11 @@ void wait_a_moment(int polls) {
 /// nothing to do that could begin.
 bool gpu_goes_on() {
 #ifdef __CUDA_ON_CPU__
-  const std::string what = watch.what, kind = watch.kind;
-  const int limit = watch.limit;
+  const Wait before = watch.wait;
   if (!cuda_on_cpu::go_on()) return false;
   const std::lock_guard<std::mutex> lock(watch.mutex);  // that piece of work may have waited, too
-  watch.what = what;
-  watch.kind = kind;
-  watch.limit = limit;
-  watch.since = Clock::now();
-  watch.waits = true;
+  watch.wait = before;
+  watch.wait.since = Clock::now();
   return true;
 #else
   return false;
@@ -240,20 +239,14 @@ bool gpu_goes_on() {
 
 }  // namespace
 
-void set_time_limit(int seconds) { watch.seconds = seconds; }
-
 void begin_waiting(std::string what, int times, const char* kind) {
   const std::lock_guard<std::mutex> lock(watch.mutex);
-  watch.kind = kind;
-  watch.limit = times * watch.seconds;
-  watch.what = std::move(what);
-  watch.since = Clock::now();
-  watch.waits = true;
+  watch.wait = {true, Clock::now(), times * self.wait_seconds, std::move(what), kind};
 }
 
 void end_waiting() {
   const std::lock_guard<std::mutex> lock(watch.mutex);
-  watch.waits = false;
+  watch.wait.on = false;
 }
 
 int wait_politely(MPI_Request* request, MPI_Status* status) {
@@ -273,8 +266,9 @@ int wait_politely(MPI_Request* request, MPI_Status* status) {
 }
 
 void await(std::vector<MPI_Request>* requests, const std::string& what, const char* kind) {
-  const Waiting waiting(what, kind);
+  begin_waiting(what, 1, kind);
   for (MPI_Request& request : *requests) MPI_CHECK(wait_politely(&request, MPI_STATUS_IGNORE));
+  end_waiting();
 }
 
 void finalize() {
