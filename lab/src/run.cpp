@@ -45,19 +45,6 @@ void write_file(const std::string& dir, const std::string& name,
   fail(kExitCannotWrite, "%s: %s", path.c_str(), std::strerror(error));
 }
 
-void write_field(const std::string& dir, int n, const FetchRows& fetch) {
-  write_file(dir, "field.f32", [&](std::FILE* file) {
-    for_each_row(fetch, n,
-                 [&](int, const float* row) { std::fwrite(row, sizeof(float), n, file); });
-  });
-}
-
-void write_row_hashes(const std::string& dir, int n, const FetchRows& fetch) {
-  std::vector<std::uint64_t> hashes;
-  for_each_row(fetch, n, [&](int, const float* row) { hashes.push_back(row_hash(row, n)); });
-  write_whole(dir, "rows.csv", rows_csv(hashes));
-}
-
 /// JSON has no NaN and no infinity; they are written as null.
 std::string json_number(double value) {
   return std::isfinite(value) ? format("%.17g", value) : "null";
@@ -317,8 +304,16 @@ void Run::write_record(const FetchRows& fetch) const {
   const FieldRecord what = options_.field_record;
   if (what != FieldRecord::kFull) std::filesystem::remove(dir + "/field.f32", ignored);
   if (what != FieldRecord::kRows) std::filesystem::remove(dir + "/rows.csv", ignored);
-  if (what == FieldRecord::kFull) write_field(dir, options_.n, fetch);
-  if (what == FieldRecord::kRows) write_row_hashes(dir, options_.n, fetch);
+  if (what == FieldRecord::kFull) {
+    write_file(dir, "field.f32", [&](std::FILE* file) {
+      for_each_row(fetch, n(),
+                   [&](int, const float* row) { std::fwrite(row, sizeof(float), n(), file); });
+    });
+  } else if (what == FieldRecord::kRows) {
+    std::vector<std::uint64_t> hashes;
+    for_each_row(fetch, n(), [&](int, const float* row) { hashes.push_back(row_hash(row, n())); });
+    write_whole(dir, "rows.csv", rows_csv(hashes));
+  }
   write_run_json();
 }
 
