@@ -17,7 +17,7 @@ namespace {
 /// Made when the first access comes, or the first allocation: whichever is earlier needs it. It
 /// outlives every other object of the program.
 Watcher& the_watcher() {
-  static Watcher& watcher = *new Watcher;
+  static Watcher& watcher = *(installed_watcher = new Watcher);
   return watcher;
 }
 

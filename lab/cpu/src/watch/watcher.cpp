@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 
 #include <unistd.h>
 
@@ -52,8 +51,6 @@ void check_bounds(const Block& block, const MemoryAccess& access, std::size_t al
 }
 
 }  // namespace
-
-Watcher::Watcher() { installed_watcher = this; }
 
 void Watcher::kernel_begins(const Kernel& kernel) {
   counters_.kernel_begins(kernel.config.where);

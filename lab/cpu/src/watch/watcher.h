@@ -19,8 +19,6 @@ namespace cuda_on_cpu {
 /// have not, and meet them again.
 class Watcher : public Races {
  public:
-  Watcher();
-
   void kernel_begins(const Kernel& kernel);
   /// The running code, which may be a kernel's or the host's, is at a branch.
   void branch(const void* place);
