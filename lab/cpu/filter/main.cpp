@@ -23,7 +23,12 @@ int fail(const std::string& message) {
   return kExitBadUsage;
 }
 
-int convert(const std::string& in, const std::string& out, bool headers_too) {
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool headers_too = argc == 4 && std::string(argv[3]) == "--headers-too";
+  if (argc != 3 && !headers_too) return fail("needs IN.cu OUT.cpp [--headers-too]");
+  const std::string in = argv[1], out = argv[2];
   std::string source;
   if (!cuda_filter::read_file(in, &source)) return fail(in + ": cannot be read");
   const std::string folder = std::filesystem::path(in).parent_path().string();
@@ -35,12 +40,4 @@ int convert(const std::string& in, const std::string& out, bool headers_too) {
   std::ofstream file(out, std::ios::binary);
   file << rewritten.text << std::flush;
   return file ? 0 : fail(out + ": cannot be written");
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  const bool headers_too = argc == 4 && std::string(argv[3]) == "--headers-too";
-  if (argc != 3 && !headers_too) return fail("needs IN.cu OUT.cpp [--headers-too]");
-  return convert(argv[1], argv[2], headers_too);
 }
