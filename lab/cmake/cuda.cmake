@@ -8,7 +8,10 @@
 set(LAB_HAVE_CUDA FALSE)
 if(NOT LAB_CUDA STREQUAL "OFF")
   # nvcc is often installed but not on the PATH: look where the toolkit puts itself.
-  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  if(NOT CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_COMPILER $ENV{CUDACXX})
+  endif()
+  if(NOT CMAKE_CUDA_COMPILER)
     find_program(LAB_NVCC nvcc
       HINTS ENV CUDA_HOME ENV CUDA_PATH ENV CUDA_ROOT ENV NVHPC_CUDA_HOME
       PATHS /usr/local/cuda /opt/cuda
@@ -17,11 +20,6 @@ if(NOT LAB_CUDA STREQUAL "OFF")
     if(LAB_NVCC)
       set(CMAKE_CUDA_COMPILER ${LAB_NVCC})
     endif()
-  endif()
-
-  if(NOT CMAKE_CUDA_COMPILER)
-    include(CheckLanguage)
-    check_language(CUDA)
   endif()
   # An nvcc whose toolkit is gone (a wrapper without its module, say) is none.
   set(failed 1)
