@@ -1,7 +1,6 @@
 #include "error.h"
 
 #include <cstdio>
-#include <utility>
 
 using cuda_on_cpu::Report;
 

@@ -5,18 +5,15 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
-#include <utility>
 
 #include <dlfcn.h>
 #include <unistd.h>
 
 #include <cuda_on_cpu/program.h>
-#include <cuda_on_cpu/report.h>
 
 namespace cuda_on_cpu {
 namespace {

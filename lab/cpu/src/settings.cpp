@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <sstream>
-#include <string>
 
 #include <cuda_on_cpu/machine.h>
 

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,7 +13,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cuda_on_cpu/launch.h>
 #include <cuda_on_cpu/machine.h>
 #include <cuda_on_cpu/program.h>
 

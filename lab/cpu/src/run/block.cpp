@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <utility>
 
 #include <cuda_on_cpu/atomic.h>
 #include <cuda_on_cpu/shared.h>
 
 #include "memory/shared_memory.h"
-#include "report.h"
 #include "settings.h"
 #include "watch/watcher.h"
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <random>
 #include <set>
-#include <utility>
 
 #include "activity.h"
 #include "error.h"

@@ -4,12 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <string>
 #include <utility>
 
 #include "memory/memory.h"
 #include "memory/shared_memory.h"
-#include "report.h"
 #include "settings.h"
 
 namespace cuda_on_cpu {
