@@ -36,10 +36,7 @@ struct State {
   std::atomic<bool> listening{false};
   std::atomic<bool> sees_migration{false};
 };
-State& state() {
-  static State* state = new State;
-  return *state;
-}
+State& state = *new State;
 
 std::string words(CUptiResult result) {
   const char* text = "an unknown error";
@@ -48,8 +45,8 @@ std::string words(CUptiResult result) {
 }
 
 void remark(const std::string& what) {
-  const std::lock_guard<std::mutex> lock(state().mutex);
-  state().remarks.push_back(what);
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  state.remarks.push_back(what);
 }
 
 bool succeeded(CUptiResult result, const char* what) {
@@ -82,7 +79,7 @@ std::string shape(int x, int y, int z) {
 /// Counts one more event; nanoseconds from `start` to `end`.
 void add(const char* table, const std::string& name, std::uint64_t start, std::uint64_t end,
          std::uint64_t bytes = 0) {
-  find_row(&state().rows, table, name)
+  find_row(&state.rows, table, name)
       .add(static_cast<double>(end - start), static_cast<double>(bytes));
 }
 
@@ -91,7 +88,7 @@ void add_kernel(const KernelRecord& k) {
                     block = shape(k.blockX, k.blockY, k.blockZ),
                     dynamic_shared = std::to_string(k.dynamicSharedMemory);
   // A kernel that is launched in another shape is another line.
-  Row& row = find_row(&state().rows, "kernels", name, grid + " " + block + " " + dynamic_shared);
+  Row& row = find_row(&state.rows, "kernels", name, grid + " " + block + " " + dynamic_shared);
   row.columns.grid = grid;
   row.columns.block = block;
   row.columns.registers = std::to_string(k.registersPerThread);
@@ -99,7 +96,7 @@ void add_kernel(const KernelRecord& k) {
   row.columns.dynamic_shared = dynamic_shared;
   row.columns.local = std::to_string(k.localMemoryPerThread);
   row.add(static_cast<double>(k.end - k.start));
-  state().time_line.push_back({k.start, k.end, name.rfind("ncclDevKernel_SendRecv", 0) == 0});
+  state.time_line.push_back({k.start, k.end, name.rfind("ncclDevKernel_SendRecv", 0) == 0});
 }
 
 void add_call(const ApiRecord& call) {
@@ -174,7 +171,7 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t
 
 void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                           std::size_t, std::size_t valid_bytes) {
-  const std::lock_guard<std::mutex> lock(state().mutex);
+  const std::lock_guard<std::mutex> lock(state.mutex);
   CUpti_Activity* record = nullptr;
   while (valid_bytes > 0 &&
          cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
@@ -182,14 +179,14 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
   }
   std::size_t dropped = 0;
   if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) {
-    state().dropped += dropped;
+    state.dropped += dropped;
   }
   std::free(buffer);
 }
 
 /// Unified memory can be watched only once the driver is up: this is tried more than once.
 void watch_migration() {
-  if (state().sees_migration) return;
+  if (state.sees_migration) return;
   CUpti_ActivityUnifiedMemoryCounterConfig configs[4];
   const CUpti_ActivityUnifiedMemoryCounterKind kinds[] = {
       CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
@@ -201,7 +198,7 @@ void watch_migration() {
     configs[k] = {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES, kinds[k], 0, 1};
   }
   if (cuptiActivityConfigureUnifiedMemoryCounter(configs, 4) != CUPTI_SUCCESS) return;
-  state().sees_migration =
+  state.sees_migration =
       cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) == CUPTI_SUCCESS;
 }
 
@@ -241,22 +238,22 @@ bool listen() {
 }  // namespace
 
 Rows activity_rows() {
-  if (!state().listening) return {};
+  if (!state.listening) return {};
   cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  const std::lock_guard<std::mutex> lock(state().mutex);
-  Rows rows = state().rows;
-  add_exchanges(state().time_line, &rows);
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  Rows rows = state.rows;
+  add_exchanges(state.time_line, &rows);
   return rows;
 }
 
 std::vector<std::string> activity_remarks() {
-  const std::lock_guard<std::mutex> lock(state().mutex);
-  std::vector<std::string> remarks = state().remarks;
-  if (state().listening && !state().sees_migration) {
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  std::vector<std::string> remarks = state.remarks;
+  if (state.listening && !state.sees_migration) {
     remarks.push_back("unified memory could not be watched here");
   }
-  if (state().dropped > 0) {
-    remarks.push_back(std::to_string(state().dropped) + " records were lost");
+  if (state.dropped > 0) {
+    remarks.push_back(std::to_string(state.dropped) + " records were lost");
   }
   return remarks;
 }
@@ -266,7 +263,7 @@ std::vector<std::string> activity_remarks() {
 /// Called by the CUDA driver when it starts up.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   using namespace trace;
-  [[maybe_unused]] static const bool listening = state().listening = listen();
+  [[maybe_unused]] static const bool listening = state.listening = listen();
   report_at_exit();
   return 1;
 }

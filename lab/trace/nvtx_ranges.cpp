@@ -31,10 +31,7 @@ struct State {
   nvtxRangeId_t last_id = 0;
   std::map<std::string, std::size_t> open;  // how many of each name, on all threads
 };
-State& state() {
-  static State* state = new State;
-  return *state;
-}
+State& state = *new State;
 
 /// Ranges nest within a thread and a domain.
 thread_local std::map<nvtxDomainHandle_t, std::vector<OpenRange>> stacks;
@@ -60,28 +57,28 @@ std::string message(const nvtxEventAttributes_t* event) {
 /// A range begins now. Whoever calls this, or `end`, holds the lock.
 OpenRange begin(nvtxDomainHandle_t domain, const std::string& name) {
   const std::string full = domain ? name_of(domain) + ":" + name : name;
-  ++state().open[full];
+  ++state.open[full];
   return {full, Clock::now()};
 }
 
 void end(const OpenRange& range) {
   const double ns = std::chrono::duration<double, std::nano>(Clock::now() - range.start).count();
-  find_row(&state().rows, "nvtx", range.name).add(ns);
-  if (--state().open[range.name] == 0) state().open.erase(range.name);
+  find_row(&state.rows, "nvtx", range.name).add(ns);
+  if (--state.open[range.name] == 0) state.open.erase(range.name);
 }
 
 int push(nvtxDomainHandle_t domain, const std::string& name) {
   std::vector<OpenRange>& stack = stacks[domain];
-  const std::lock_guard<std::mutex> lock(state().mutex);
+  const std::lock_guard<std::mutex> lock(state.mutex);
   stack.push_back(begin(domain, name));
   return static_cast<int>(stack.size()) - 1;
 }
 
 int pop(nvtxDomainHandle_t domain) {
   std::vector<OpenRange>& stack = stacks[domain];
-  const std::lock_guard<std::mutex> lock(state().mutex);
+  const std::lock_guard<std::mutex> lock(state.mutex);
   if (stack.empty()) {
-    find_row(&state().rows, "pops", "nvtxRangePop").add(0);
+    find_row(&state.rows, "pops", "nvtxRangePop").add(0);
     return NVTX_NO_PUSH_POP_TRACKING;
   }
   end(stack.back());
@@ -90,25 +87,25 @@ int pop(nvtxDomainHandle_t domain) {
 }
 
 nvtxRangeId_t start(nvtxDomainHandle_t domain, const std::string& name) {
-  const std::lock_guard<std::mutex> lock(state().mutex);
-  state().started[++state().last_id] = begin(domain, name);
-  return state().last_id;
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  state.started[++state.last_id] = begin(domain, name);
+  return state.last_id;
 }
 
 void end_started(nvtxRangeId_t id) {
-  const std::lock_guard<std::mutex> lock(state().mutex);
-  const auto found = state().started.find(id);
-  if (found == state().started.end()) return;
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  const auto found = state.started.find(id);
+  if (found == state.started.end()) return;
   end(found->second);
-  state().started.erase(found);
+  state.started.erase(found);
 }
 
 }  // namespace
 
 Rows nvtx_rows() {
-  const std::lock_guard<std::mutex> lock(state().mutex);
-  Rows rows = state().rows;
-  for (const auto& [name, count] : state().open) {
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  Rows rows = state.rows;
+  for (const auto& [name, count] : state.open) {
     for (std::size_t k = 0; k < count; ++k) find_row(&rows, "open", name).add(0);
   }
   return rows;
