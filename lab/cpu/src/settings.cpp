@@ -40,22 +40,16 @@ Settings::Repair read_repair() {
   return repair;
 }
 
-Settings read_settings() {
-  Settings settings;
-  settings.order = read_order();
-  if (!watcher()) {  // what is watched runs in one order, so that every report can be repeated
-    settings.workers = read_number("LAB_CPU_WORKERS", 1, 1024, usable_cores());
-  }
-  settings.multiprocessors = read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4);
-  settings.strict = read_number("LAB_CPU_STRICT", 0, 1, 0) == 1;
-  settings.repair = read_repair();
-  return settings;
-}
-
 }  // namespace
 
 const Settings& settings() {
-  static const Settings settings = read_settings();
+  static const Settings settings = {
+      .order = read_order(),
+      // What is watched runs in one order, so that every report can be repeated.
+      .workers = watcher() ? 1 : read_number("LAB_CPU_WORKERS", 1, 1024, usable_cores()),
+      .multiprocessors = read_number("LAB_CPU_MULTIPROCESSORS", 1, 1024, 4),
+      .strict = read_number("LAB_CPU_STRICT", 0, 1, 0) == 1,
+      .repair = read_repair()};
   return settings;
 }
 

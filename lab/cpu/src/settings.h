@@ -10,12 +10,12 @@ enum class Order { forward, reverse, shuffled };
 /// What the environment asks for, by the variables that README.md explains. A value that cannot be
 /// understood ends the program.
 struct Settings {
-  Order order = Order::forward;  ///< LAB_CPU_ORDER
-  int workers = 1;               ///< LAB_CPU_WORKERS
-  int multiprocessors = 4;       ///< LAB_CPU_MULTIPROCESSORS
+  Order order;          ///< LAB_CPU_ORDER
+  int workers;          ///< LAB_CPU_WORKERS
+  int multiprocessors;  ///< LAB_CPU_MULTIPROCESSORS
   /// LAB_CPU_STRICT, in global memory. The result of an atomic on what nothing has written may never
   /// be read; where two threads write the same value, atomics of their kernel may add up both.
-  bool strict = false;
+  bool strict;
   /// LAB_CPU_REPAIR
   struct Repair {
     std::string kind;
