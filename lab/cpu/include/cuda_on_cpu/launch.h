@@ -36,7 +36,7 @@ struct PointerArgument {
 
 /// Queues a kernel: `run_thread` is its code for one thread. A bad configuration is an error, which
 /// cudaGetLastError returns; a pointer that no kernel can use ends the program.
-cudaError_t enqueue_kernel(const LaunchConfig& config, std::function<void()> run_thread,
+cudaError_t enqueue_kernel(LaunchConfig config, std::function<void()> run_thread,
                            const std::vector<PointerArgument>& pointers);
 
 template <class T>

@@ -52,18 +52,12 @@ cudaError_t check(const LaunchConfig& config) {
   return cudaSuccess;
 }
 
-/// The launch as LAB_CPU_REPAIR wants it.
-LaunchConfig repaired(LaunchConfig config) {
-  if (settings().repair.is("more_x", config.where.line)) config.grid.x *= 8;
-  if (settings().repair.is("more_y", config.where.line)) config.grid.y *= 8;
-  return config;
-}
-
 }  // namespace
 
-cudaError_t enqueue_kernel(const LaunchConfig& wanted, std::function<void()> run_thread,
+cudaError_t enqueue_kernel(LaunchConfig config, std::function<void()> run_thread,
                            const std::vector<PointerArgument>& pointers) {
-  const LaunchConfig config = repaired(wanted);
+  if (settings().repair.is("more_x", config.where.line)) config.grid.x *= 8;
+  if (settings().repair.is("more_y", config.where.line)) config.grid.y *= 8;
   if (Block::current()) {
     fail(report("other", config.where),
          "a kernel cannot launch a kernel here (CUDA on the CPU does not cover it)");
