@@ -92,10 +92,6 @@ vector_functions vector_types)";
 // ... but for those that stand here.
 const std::filesystem::path kOwnHeaders = CUDA_ON_CPU_HEADERS;
 
-bool begins_with(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
-
 /// Whether `test` is true of one of the words of a list.
 template <class Test>
 bool any_word(std::string_view list, Test test) {
@@ -113,7 +109,7 @@ bool matches(const Tokens& tokens, std::size_t k, std::string_view name) {
   if (last != '*' && last != '<') return tokens[k].text == name;
   name.remove_suffix(1);
   if (last == '<') return tokens[k].text == name && is(tokens, k + 1, "<");
-  return begins_with(tokens[k].text, name);
+  return tokens[k].text.rfind(name, 0) == 0;
 }
 
 /// What it is, with its name, and what to do; empty if it is covered.
@@ -131,7 +127,7 @@ std::string find_words(const Tokens& tokens, std::size_t k) {
 /// Once for each thing, whatever names it has: it may come in many lines.
 void complain(int line, const std::string& words, Changes* changes) {
   const std::string thing = words.substr(0, words.find(" ("));
-  const auto same = [&](const Error& error) { return begins_with(error.words, thing); };
+  const auto same = [&](const Error& error) { return error.words.rfind(thing, 0) == 0; };
   if (std::any_of(changes->errors.begin(), changes->errors.end(), same)) return;
   changes->errors.push_back({line, words});
 }
@@ -159,7 +155,7 @@ void find_header_not_covered(const Tokens& directive, const std::string& folder,
       std::filesystem::exists(std::filesystem::path(folder) / header, error)) {
     return;
   }
-  const auto begins_so = [&](std::string_view start) { return begins_with(header, start); };
+  const auto begins_so = [&](std::string_view start) { return header.rfind(start, 0) == 0; };
   if (!any_word(kHeaders, begins_so)) return;
   if (std::filesystem::exists(kOwnHeaders / header, error)) return;
   complain(directive[2].line, does_not_cover("<" + header + ">: run this on a GPU"), changes);
