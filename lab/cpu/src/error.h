@@ -29,7 +29,6 @@ cudaError_t refuse_launch(cudaError_t code, Where where);
 /// detail. It has no kind if there is none.
 Report refused_launch();
 
-/// Whether a call has failed so far.
 bool any_error();
 
 }  // namespace cuda_on_cpu

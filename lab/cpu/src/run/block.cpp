@@ -55,7 +55,7 @@ void Block::begin(const Kernel& kernel, std::uint64_t number) {
     warps_[w] = {all, all, 0, 0, 0};
   }
   std::fill_n(suspended_on_, threads_, nullptr);
-  for (int t = 0; t < threads_; ++t) pipelines_[t].clear();
+  std::fill_n(pipelines_, threads_, Pipeline{});
   votes_so_far_ = 0;
   dynamic_shared_ = fill_shared_memory(shared_, kernel.config.shared_bytes);
   begin_round();
@@ -190,12 +190,14 @@ void Block::wait_at(unsigned Warp::*at, Where where) {
 // ---- barriers -----------------------------------------------------------------------------------
 
 int Block::block_barrier(bool vote, Where where) {
+  const OutsideKernelCode outside;
   votes_so_far_ += vote;
   wait_at(&Warp::at_block, where);
   return votes_;
 }
 
 void Block::grid_barrier(Where where) {
+  const OutsideKernelCode outside;
   if (!kernel_->config.cooperative) {
     fail_in_block("plain_launch", where,
                   "the grid cannot be synchronised: launch the kernel with "
@@ -231,6 +233,7 @@ bool Block::open_barrier() {
 
 std::uint64_t Block::warp_exchange(unsigned mask, std::uint64_t value, int source_lane,
                                    Where where) {
+  const OutsideKernelCode outside;
   const int thread = running_, first = thread & ~31;
   Warp& warp = warp_of(thread);
   if (!(mask & bit_of(thread))) {
@@ -353,14 +356,8 @@ void Block::fail_at_barrier(unsigned Warp::*at, const char* barrier, const char*
 
 // ---- what the headers call ----------------------------------------------------------------------
 
-int block_barrier(bool vote, Where where) {
-  const OutsideKernelCode outside;
-  return Block::current()->block_barrier(vote, where);
-}
-void grid_barrier(Where where) {
-  const OutsideKernelCode outside;
-  Block::current()->grid_barrier(where);
-}
+int block_barrier(bool vote, Where where) { return Block::current()->block_barrier(vote, where); }
+void grid_barrier(Where where) { Block::current()->grid_barrier(where); }
 void check_launch_bounds(long long most, Where where) {
   const OutsideKernelCode outside;
   const dim3 block = blockDim;
@@ -385,11 +382,9 @@ void thread_fence() {
 }
 int lane() { return Block::current()->running_thread() & 31; }
 std::uint64_t warp_exchange(unsigned mask, std::uint64_t value, int source_lane, Where where) {
-  const OutsideKernelCode outside;
   return Block::current()->warp_exchange(mask, value, source_lane, where);
 }
 unsigned warp_ballot(unsigned mask, bool vote, Where where) {
-  const OutsideKernelCode outside;
   return static_cast<unsigned>(Block::current()->warp_exchange(mask, vote, Block::kBallot, where));
 }
 

@@ -34,10 +34,6 @@ struct PipelineCopy {
 struct Pipeline {
   std::vector<PipelineCopy> copies;
   int groups = 0;  // committed
-  void clear() {
-    copies.clear();
-    groups = 0;
-  }
 };
 
 /// A kernel that was launched, with its arguments.
@@ -99,9 +95,7 @@ class Block {
   uint3 thread_index(int thread) const { return index_[thread]; }
   uint3 block_index() const { return block_index_; }
   std::uint64_t number() const { return number_; }
-  /// For how long it has been running.
-  double seconds() const;
-  /// The asynchronous copies of the running thread.
+  double seconds() const;  ///< since it began
   Pipeline& pipeline() { return pipelines_[running_]; }
   const Kernel& kernel() const { return *kernel_; }
   const Fibre& fibre() const { return *fibre_; }

@@ -39,7 +39,6 @@ struct QueuedUse {
 };
 QueuedUse queued_use(const Allocation* memory, const void* address);
 
-/// The host waits for what the stream has to do.
 void wait_for_stream(cudaStream_t stream);
 
 /// The calls that created the streams, events and graphs that are in use.
