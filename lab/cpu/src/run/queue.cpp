@@ -132,7 +132,6 @@ std::shared_ptr<Work> any_ready() {
 /// holds for them: forward, each piece of work comes as late as it may, when it is waited for;
 /// in reverse, what was queued last comes as soon as it may. By chance, at most `most` pieces run.
 void run_until(Work* target, std::size_t most = SIZE_MAX) {
-  if (queue.empty() || (target && target->done)) return;
   open_all_memory();
   if (settings().order == Order::forward) {
     for (const auto& work : queue) work->marked = !target;
