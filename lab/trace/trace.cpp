@@ -13,9 +13,7 @@ __attribute__((weak)) std::vector<std::string> activity_remarks() {
   return {"the GPU is not traced: this toolkit has no CUPTI"};
 }
 
-namespace {
-
-void report() {
+static void report() {
   Rows rows = activity_rows();
   rows.merge(nvtx_rows());
   for (const std::string& remark : activity_remarks()) {
@@ -27,8 +25,6 @@ void report() {
     std::fprintf(stderr, "trace: %s: cannot be written\n", path);
   }
 }
-
-}  // namespace
 
 void report_at_exit() { [[maybe_unused]] static const int handed_in = std::atexit(report); }
 

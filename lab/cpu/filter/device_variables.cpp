@@ -2,11 +2,9 @@
 
 namespace cuda_filter {
 
-namespace {
-
 /// Whether the declaration that `k` is part of, outside any function, is one of variables of which
 /// each has its place in the GPU's memory: no function, no constant of both sides.
-bool declares_a_variable(const Tokens& code, std::size_t k) {
+static bool declares_a_variable(const Tokens& code, std::size_t k) {
   for (k = statement_start(code, k); k < code.size(); k = group_end(code, k, code.size()) + 1) {
     for (const char* other :
          {"const", "constexpr", "__managed__", "template", "struct", "class", "("}) {
@@ -17,8 +15,6 @@ bool declares_a_variable(const Tokens& code, std::size_t k) {
   }
   return false;
 }
-
-}  // namespace
 
 void rewrite_device_variables(const Regions& regions, Changes* changes) {
   for (std::size_t k = 0; k < regions.code.size(); ++k) {

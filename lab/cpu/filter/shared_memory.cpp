@@ -2,12 +2,10 @@
 
 namespace cuda_filter {
 
-namespace {
-
 /// A declaration of shared variables, from its first token to its semicolon: it stays, but for
 /// words that are CUDA's, and becomes that of a struct's members, from which each variable has its
 /// type. Throws an Error at what it cannot take.
-void rewrite_declaration(const Tokens& tokens, Changes* changes) {
+static void rewrite_declaration(const Tokens& tokens, Changes* changes) {
   std::vector<Edit> edits;
   std::string name, all, variables;  // of this variable, of the struct, and what follows it
   bool dynamic = false, is_type = false;
@@ -64,7 +62,7 @@ void rewrite_declaration(const Tokens& tokens, Changes* changes) {
 }
 
 /// The declaration from `begin` on, whose `__shared__` is at `k`.
-Tokens declaration_around(const Tokens& code, std::size_t begin, std::size_t k) {
+static Tokens declaration_around(const Tokens& code, std::size_t begin, std::size_t k) {
   std::size_t end = k + 1;
   while (end < code.size() && !is(code, end, ";") && !is(code, end, "__shared__") &&
          !closes(code[end])) {
@@ -75,8 +73,6 @@ Tokens declaration_around(const Tokens& code, std::size_t begin, std::size_t k) 
   }
   return Tokens(code.begin() + begin, code.begin() + end + 1);
 }
-
-}  // namespace
 
 void rewrite_shared_memory(const Regions& regions, Changes* changes) {
   std::size_t last = regions.code.size();

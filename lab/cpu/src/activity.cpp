@@ -7,16 +7,12 @@
 #include "report.h"
 
 namespace cuda_on_cpu {
-namespace {
+static std::string shape(dim3 v) { return joined(v.x, "x", v.y, "x", v.z); }
 
-std::string shape(dim3 v) { return joined(v.x, "x", v.y, "x", v.z); }
-
-const char* name_of_memory(const void* p) {
+static const char* name_of_memory(const void* p) {
   const Allocation* a = find_allocation(p);
   return a ? name_of(a->space) : "pageable";
 }
-
-}  // namespace
 
 void note_launch(const LaunchConfig& config, const std::vector<PointerArgument>& pointers) {
   static auto& last_pointers = *new std::map<std::string, std::vector<const void*>>;  // by the line

@@ -8,9 +8,7 @@
 #include <cuda_runtime.h>
 #include <lab/exit_codes.h>
 
-namespace {
-lab::Report why_invalid{""};  // an argument is: no kind, or more than the result says
-}
+static lab::Report why_invalid{""};  // an argument is: no kind, or more than the result says
 
 #ifdef __CUDA_ON_CPU__
 

@@ -5,10 +5,8 @@
 #include <cuda_on_cpu/report.h>
 
 namespace lab {
-namespace {
-
 /// Rank 0: gets rows of the result from the rank that has them, n floats each, from row j on.
-void receive_rows(int owner, int j, int rows, int n, float* to) {
+static void receive_rows(int owner, int j, int rows, int n, float* to) {
   const int ask[2] = {j, rows};
   std::vector<MPI_Request> requests(2);
   MPI_CHECK(MPI_Irecv(to, rows * n, MPI_FLOAT, owner, kRowsTag, MPI_COMM_WORLD, &requests[0]));
@@ -18,7 +16,7 @@ void receive_rows(int owner, int j, int rows, int n, float* to) {
 
 /// The other ranks: sends the rows that rank 0 asks for, until that has ended the run. Returns the
 /// program's exit code.
-int send_rows(int n, const FetchRows& fetch) {
+static int send_rows(int n, const FetchRows& fetch) {
   std::vector<float> values;
   for (;;) {
     // Rank 0 may be busy with what it has, for long: no time limit.
@@ -35,8 +33,6 @@ int send_rows(int n, const FetchRows& fetch) {
     await(&sent, "rank 0: it does not take the rows of the result");
   }
 }
-
-}  // namespace
 
 int Ranks::finish(Run& run, int begin, int end, const FetchRows& fetch) {
   const int n = run.n();

@@ -282,11 +282,9 @@ int report_growth() {
 
 // ---- copies -------------------------------------------------------------------------------------
 
-namespace {
-
 /// A pointer that one of cudaMemcpy's sides uses as `what`; if it cannot be that, says why.
-cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool as_host,
-                       bool as_device) {
+static cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool as_host,
+                              bool as_device) {
   const Allocation* a = find_allocation(p);
   if (a && a->freed) {
     return error(cudaErrorInvalidValue, "the ", what, " was freed at ", a->freed_at);
@@ -310,12 +308,10 @@ cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool 
 }
 
 /// Whether `p` points into memory of the host: pinned, or the program's own.
-bool is_host(const void* p) {
+static bool is_host(const void* p) {
   const Allocation* a = find_allocation(p);
   return !a || a->space == Space::pinned;
 }
-
-}  // namespace
 
 cudaError_t check_device_memory(const void* p, std::size_t bytes, const char* what) {
   return check_side(p, bytes, what, false, true);

@@ -32,11 +32,9 @@ void check_in_shared_memory(const void* storage, const char* collective, Where w
                        " must be in shared memory");
 }
 
-namespace {
-
 /// Ends the program if a copy that the thread has not waited for goes to the same bytes: which of
 /// the two arrives last is not determined.
-void check_target(const Pipeline& mine, const PipelineCopy& copy) {
+static void check_target(const Pipeline& mine, const PipelineCopy& copy) {
   const char* begin = static_cast<const char*>(copy.to);
   for (const PipelineCopy& before : mine.copies) {
     const char* other = static_cast<const char*>(before.to);
@@ -50,14 +48,12 @@ void check_target(const Pipeline& mine, const PipelineCopy& copy) {
   }
 }
 
-void make_copy(const PipelineCopy& copy) {
+static void make_copy(const PipelineCopy& copy) {
   const std::size_t copied = copy.bytes - copy.zero_bytes;
   if (watcher()) watcher()->see_library(copy.to, copy.bytes, Access::write, copy.where);
   std::memcpy(copy.to, copy.from, copied);
   std::memset(static_cast<char*>(copy.to) + copied, 0, copy.zero_bytes);
 }
-
-}  // namespace
 
 void pipeline_copy(void* to_shared, const void* from_global, std::size_t bytes,
                    std::size_t zero_bytes, Where where) {

@@ -12,16 +12,12 @@
 #include "report.h"
 
 namespace cuda_on_cpu {
-namespace {
-
 /// How much address space below each stack nothing may touch: as much as the local variables of a
 /// GPU's thread can be, so that no array leaps over it.
-std::size_t guard_bytes() {
+static std::size_t guard_bytes() {
   static const std::size_t bytes = address_space_is_limited() ? 4096 : 512 * 1024;
   return bytes;
 }
-
-}  // namespace
 
 Fibre::Fibre(void (*entry)()) : is_new_(true) {
   static int count = 0;

@@ -13,10 +13,8 @@
 #include "settings.h"
 
 namespace cuda_on_cpu {
-namespace {
-
 /// The limits of a launch, the same on every NVIDIA GPU since compute capability 3.0.
-cudaError_t check(const LaunchConfig& config) {
+static cudaError_t check(const LaunchConfig& config) {
   const dim3 grid = config.grid, block = config.block;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
@@ -51,8 +49,6 @@ cudaError_t check(const LaunchConfig& config) {
   }
   return cudaSuccess;
 }
-
-}  // namespace
 
 cudaError_t enqueue_kernel(LaunchConfig config, std::function<void()> run_thread,
                            const std::vector<PointerArgument>& pointers) {

@@ -27,10 +27,8 @@ const char* verb(Access kind) {
   return kind == Access::write || kind == Access::copy ? "writes" : "changes atomically";
 }
 
-namespace {
-
 /// Ends the program if the access leaves the memory that it is near to.
-void check_bounds(const Block& block, const MemoryAccess& access, std::size_t alignment) {
+static void check_bounds(const Block& block, const MemoryAccess& access, std::size_t alignment) {
   const char* const does = verb(access.kind);
   if (access.shared) {
     return check_shared(access.address - block.shared_memory_begin(), access.bytes, does,
@@ -49,8 +47,6 @@ void check_bounds(const Block& block, const MemoryAccess& access, std::size_t al
                          describe_address(access.address));
   }
 }
-
-}  // namespace
 
 void Watcher::kernel_begins(const Kernel& kernel) {
   counters_.kernel_begins(kernel.config.where);
