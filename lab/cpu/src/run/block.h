@@ -52,15 +52,9 @@ struct Kernel {
 extern __thread bool in_kernel_code;
 
 /// As long as it lives, the code that runs is not the kernel's: in functions that a kernel calls.
-class OutsideKernelCode {
- public:
-  OutsideKernelCode() : before_(in_kernel_code) { in_kernel_code = false; }
-  ~OutsideKernelCode() { in_kernel_code = before_; }
-  OutsideKernelCode(const OutsideKernelCode&) = delete;
-  OutsideKernelCode& operator=(const OutsideKernelCode&) = delete;
-
- private:
-  bool before_;
+struct OutsideKernelCode {
+  const bool before = std::exchange(in_kernel_code, false);
+  ~OutsideKernelCode() { in_kernel_code = before; }
 };
 
 /// Runs the threads of one block. They are numbered as CUDA numbers them: thread t is lane t % 32
