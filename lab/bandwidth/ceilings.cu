@@ -16,10 +16,6 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <string>
-#include <vector>
-
-#include <cuda_runtime.h>
 
 #include <lab/command_line.h>
 #include <lab/cuda_check.h>

@@ -9,11 +9,8 @@
 #include <atomic>
 #include <cctype>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <mutex>
-#include <string>
-#include <vector>
 
 namespace trace {
 namespace {

@@ -7,11 +7,8 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include <chrono>
-#include <map>
 #include <mutex>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
 namespace trace {
 namespace {

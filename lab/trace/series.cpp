@@ -4,9 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include <cuda_on_cpu/report.h>
-#include <lab/cuda_check.h>
 
 namespace lab {
 namespace {

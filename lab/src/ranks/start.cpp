@@ -9,7 +9,6 @@
 #include <cuda_on_cpu/machine.h>
 #include <cuda_on_cpu/report.h>
 #include <lab/command_line.h>
-#include <lab/cuda_check.h>
 #include <lab/gpu_memory.h>
 #include <lab/short_path.h>
 
