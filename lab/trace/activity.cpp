@@ -184,16 +184,13 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
 /// Unified memory can be watched only once the driver is up: this is tried more than once.
 void watch_migration() {
   if (state.sees_migration) return;
-  CUpti_ActivityUnifiedMemoryCounterConfig configs[4];
-  const CUpti_ActivityUnifiedMemoryCounterKind kinds[] = {
-      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
-      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
-      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT,
-      CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT,
+  constexpr auto kAllDevices = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES;
+  CUpti_ActivityUnifiedMemoryCounterConfig configs[] = {
+      {kAllDevices, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD, 0, 1},
+      {kAllDevices, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH, 0, 1},
+      {kAllDevices, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT, 0, 1},
+      {kAllDevices, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT, 0, 1},
   };
-  for (int k = 0; k < 4; ++k) {
-    configs[k] = {CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES, kinds[k], 0, 1};
-  }
   if (cuptiActivityConfigureUnifiedMemoryCounter(configs, 4) != CUPTI_SUCCESS) return;
   state.sees_migration =
       cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) == CUPTI_SUCCESS;
