@@ -13,8 +13,8 @@ struct Settings {
   Order order;          ///< LAB_CPU_ORDER
   int workers;          ///< LAB_CPU_WORKERS
   int multiprocessors;  ///< LAB_CPU_MULTIPROCESSORS
-  /// LAB_CPU_STRICT, in global memory. The result of an atomic on what nothing has written may never
-  /// be read; where two threads write the same value, atomics of their kernel may add up both.
+  /// LAB_CPU_STRICT, in global memory: the result of an atomic on what nothing has written may
+  /// never be read; where two threads write one value, atomics of their kernel may add up both.
   bool strict;
   /// LAB_CPU_REPAIR
   struct Repair {
