@@ -33,17 +33,6 @@ std::string with_file_named_once(std::string message) {
   return message;
 }
 
-/// Prints the line on stderr, and adds it to the reports.
-void tell(Report report, const char* words_before, const std::string& message) {
-  const std::string place = report.line > 0 ? joined(report.file, ":", report.line, ": ") : "";
-  report.words = with_file_named_once(place + message);
-  write_report(report);
-  std::fflush(stdout);
-  if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);  // a progress line may stand there
-  std::fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, words_before,
-               report.words.c_str());
-}
-
 bool of_the_backend(const std::string& file) {
   const std::string own = "/" CUDA_ON_CPU_FOLDER "/";
   for (const std::string& folder : {own + "include/", own + "src/", std::string("/include/c++/")}) {
@@ -80,7 +69,15 @@ Where line_at(std::uintptr_t address) {
 
 }  // namespace
 
-void warn(Report report, const std::string& message) { tell(std::move(report), "", message); }
+void warn(Report report, const std::string& message, const char* words_before) {
+  const std::string place = report.line > 0 ? joined(report.file, ":", report.line, ": ") : "";
+  report.words = with_file_named_once(place + message);
+  write_report(report);
+  std::fflush(stdout);
+  if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);  // a progress line may stand there
+  std::fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, words_before,
+               report.words.c_str());
+}
 
 void end_program(Report report, const std::string& message) {
   static std::atomic<bool> failed{false};
@@ -88,7 +85,7 @@ void end_program(Report report, const std::string& message) {
     for (;;) pause();  // another thread ends the program
   }
   const char* words = program.words_before_the_end ? program.words_before_the_end() : "";
-  if (words) tell(std::move(report), words, message);
+  if (words) warn(std::move(report), message, words);
   _exit(kExitFailed);
 }
 

@@ -31,8 +31,9 @@ std::string joined(const auto&... parts) { return (... + text(parts)); }
 /// A report of what is wrong in a line of the program: "race", say.
 Report report(const char* kind, Where where);
 
-/// Prints one line, `PROGRAM: FILE:LINE: message`, on stderr, and adds it to the reports.
-void warn(Report report, const std::string& message);
+/// Prints a line, `PROGRAM: [words_before]FILE:LINE: message`, on stderr, and adds it to the
+/// reports.
+void warn(Report report, const std::string& message, const char* words_before = "");
 
 /// The same, and ends the program at once with the exit code of a CUDA error (3). Only the first of
 /// several threads that fail is heard.
