@@ -272,8 +272,7 @@ void await(std::vector<MPI_Request>* requests, const std::string& what, const ch
 }
 
 void finalize() {
-  if (watch.over) return;
-  watch.over = true;
+  if (std::exchange(watch.over, true)) return;
   set_leaving();
   begin_waiting("the other ranks, which have not reached the end of the program");
   MPI_Request barrier;  // MPI_Finalize would wait without pause

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include <execinfo.h>
@@ -180,20 +180,19 @@ void on_question(int signal_number, siginfo_t*, void* context_pointer) {
 }  // namespace
 
 void handle_faults() {
-  [[maybe_unused]] static const bool handled = [] {
-    struct sigaction action {};
-    action.sa_sigaction = on_fault;
-    // Not SA_NODEFER: what has spoilt what this handler needs would fault in it, again and again.
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    for (const int number : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(number, &action, nullptr);
-    action.sa_sigaction = on_question;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-    constexpr int kQuestions[] = {SIGUSR1, SIGALRM};
-    for (const int number : kQuestions) sigaddset(&action.sa_mask, number);
-    for (const int number : kQuestions) sigaction(number, &action, nullptr);
-    handle_faults_on_this_thread();
-    return true;
-  }();
+  static bool handled = false;
+  if (std::exchange(handled, true)) return;
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  // Not SA_NODEFER: what has spoilt what this handler needs would fault in it, again and again.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(number, &action, nullptr);
+  action.sa_sigaction = on_question;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  constexpr int kQuestions[] = {SIGUSR1, SIGALRM};
+  for (const int number : kQuestions) sigaddset(&action.sa_mask, number);
+  for (const int number : kQuestions) sigaction(number, &action, nullptr);
+  handle_faults_on_this_thread();
 }
 
 // Where a thread's own stack has overflowed, the handler needs another one.
