@@ -2,11 +2,8 @@
 # LAB_STEP_<name>_{SOURCE,NEEDS,BEFORE}, and defines lab_add_step(). The kernels of the clinic are built as steps
 # are: lab/clinic.tsv gives LAB_CLINIC, a list of names such as clinic/transpose.
 
-set(LAB_CONTENT_STAMP ${CMAKE_CURRENT_LIST_DIR}/content_stamp.cmake)
-set(LAB_STEPS_FILE ${CMAKE_CURRENT_SOURCE_DIR}/lab/steps.tsv)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LAB_STEPS_FILE})
-set(LAB_STEPS)
-file(STRINGS ${LAB_STEPS_FILE} lines REGEX "^[0-9]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS lab/steps.tsv lab/clinic.tsv)
+file(STRINGS lab/steps.tsv lines REGEX "^[0-9]")
 foreach(line IN LISTS lines)
   string(REPLACE "\t" ";" fields "${line}")
   list(GET fields 0 step)
@@ -16,9 +13,7 @@ foreach(line IN LISTS lines)
   list(GET fields 6 LAB_STEP_${step}_BEFORE)
 endforeach()
 
-set(LAB_CLINIC_FILE ${CMAKE_CURRENT_SOURCE_DIR}/lab/clinic.tsv)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LAB_CLINIC_FILE})
-file(STRINGS ${LAB_CLINIC_FILE} lines REGEX "^[a-z]")
+file(STRINGS lab/clinic.tsv lines REGEX "^[a-z]")
 list(TRANSFORM lines REPLACE "^([a-z_]+)\t.*" "clinic/\\1" OUTPUT_VARIABLE LAB_CLINIC)
 foreach(kernel IN LISTS LAB_CLINIC)
   set(LAB_STEP_${kernel}_SOURCE kernel.cu)
@@ -41,7 +36,7 @@ function(lab_add_step kind step)
   cmake_path(GET source PARENT_PATH folder)
   set(stamp ${CMAKE_BINARY_DIR}/content/${target})
   add_custom_target(${target}_content
-    COMMAND ${CMAKE_COMMAND} -DSOURCE=${source} -DSTAMP=${stamp} -P ${LAB_CONTENT_STAMP}
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${source} -DSTAMP=${stamp} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/content_stamp.cmake
     BYPRODUCTS ${stamp} VERBATIM)
   # What the check runs beside it: on the CPU, and on a GPU.
   set(judges validate goals ${target}_cpu)
