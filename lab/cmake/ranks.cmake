@@ -4,12 +4,11 @@
 # NCCL is looked for where the system has its libraries, and below NCCL_ROOT or NCCL_HOME: a folder with include/nccl.h
 # and lib/libnccl.so, such as site-packages/nvidia/nccl of Python's wheel.
 
-set(LAB_HAVE_MPI FALSE)
 set(LAB_HAVE_NCCL 0)
 set(MPI_CXX_SKIP_MPICXX TRUE)  # the C interface is all we use
 find_package(MPI QUIET COMPONENTS CXX)
-if(MPI_CXX_FOUND)
-  set(LAB_HAVE_MPI TRUE)
+set(LAB_HAVE_MPI ${MPI_CXX_FOUND})
+if(LAB_HAVE_MPI)
   # What starts a job of several ranks, for people, scripts and the validator.
   configure_file(lab/cmake/ranks.sh.in ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ranks @ONLY
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
