@@ -35,12 +35,6 @@ struct State {
 };
 State& state = *new State;
 
-std::string words(CUptiResult result) {
-  const char* text = "an unknown error";
-  cuptiGetResultString(result, &text);
-  return text;
-}
-
 void remark(const std::string& what) {
   const std::lock_guard<std::mutex> lock(state.mutex);
   state.remarks.push_back(what);
@@ -48,7 +42,9 @@ void remark(const std::string& what) {
 
 bool succeeded(CUptiResult result, const char* what) {
   if (result == CUPTI_SUCCESS) return true;
-  remark(std::string(what) + ": " + words(result));
+  const char* why = "an unknown error";
+  cuptiGetResultString(result, &why);
+  remark(std::string(what) + ": " + why);
   return false;
 }
 #define SUCCEEDED(call) succeeded((call), #call)

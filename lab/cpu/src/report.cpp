@@ -41,11 +41,6 @@ bool of_the_backend(const std::string& file) {
   return program.not_its_own && file.find(program.not_its_own) != std::string::npos;
 }
 
-const char* keep(const std::string& file) {
-  static auto& files = *new std::set<std::string>;
-  return files.insert(file).first->c_str();
-}
-
 /// The first line that is the program's own, at the address or of what was inlined there. Without
 /// addr2line there is none.
 Where line_at(std::uintptr_t address) {
@@ -54,6 +49,7 @@ Where line_at(std::uintptr_t address) {
   std::snprintf(command, sizeof command, "exec addr2line -i -e /proc/%d/exe 0x%jx 2>/dev/null",
                 static_cast<int>(getpid()), std::uintmax_t{address});
   std::FILE* answer = popen(command, "r");
+  static auto& files = *new std::set<std::string>;  // Where has a pointer to one's name
   Where found;
   char line[4096];
   while (answer && std::fgets(line, sizeof line, answer)) {
@@ -61,7 +57,7 @@ Where line_at(std::uintptr_t address) {
     const int number = colon ? std::atoi(colon + 1) : 0;
     if (found.line > 0 || number <= 0) continue;
     const std::string file(line, colon - line);
-    if (!of_the_backend(file)) found = {keep(file), number};
+    if (!of_the_backend(file)) found = {files.insert(file).first->c_str(), number};
   }
   if (answer) pclose(answer);
   return found;

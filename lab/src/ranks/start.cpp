@@ -24,12 +24,6 @@ std::string setting(const char* name) {
   return value;
 }
 
-bool true_for_all(bool here) {
-  int own = here, all = 0;
-  MPI_CHECK_START(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD));
-  return all != 0;
-}
-
 /// What the memory of one GPU has to hold, where each rank has as many rows as the one with most.
 std::size_t bytes_of_share(int n, int ranks, int halo, std::size_t bytes_per_point) {
   const std::size_t pitch = (static_cast<std::size_t>(n) + 31) / 32 * 32;
@@ -205,7 +199,10 @@ void check_nccl(ncclResult_t result, const char* call, const char* file, int lin
 void Ranks::connect() {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
-  self.together = true_for_all(error != cudaSuccess);
+  const int failed = error != cudaSuccess;
+  int all_failed = 0;
+  MPI_CHECK_START(MPI_Allreduce(&failed, &all_failed, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD));
+  self.together = all_failed != 0;
   check_cuda(error, "cudaGetDeviceCount(&devices)", __FILE__, __LINE__);
   const int device = self.rank_of_node % devices;
   CUDA_CHECK(cudaSetDevice(device));
