@@ -135,7 +135,8 @@ Options parse_options(int argc, char** argv, StepDefaults defaults, const char* 
 
   options.fixed_iterations = iterations >= 0;
   convergence_given |= max_iterations > 0;
-  if (const int most = std::max(iterations, max_iterations); most >= 0) options.max_iterations = most;
+  const int most = std::max(iterations, max_iterations);
+  if (most >= 0) options.max_iterations = most;
   check_together(options, convergence_given);
   // No residual is as small as -1: the loop `residual > tolerance` runs to the last iteration.
   if (options.fixed_iterations) options.tolerance = -1.0;

@@ -34,10 +34,10 @@ struct StencilFit {
   int lacks(int di, int dj) const;
 };
 
-/// Fits, by least squares, the 25 points around each point of `cells` in the field `before`, or
-/// else the five nearest ones there, four in `after`, and then five in `overwritten` as well, to its
-/// value in `after`. All fields are n x n, row j outer. Only a fit that gives every point (those
-/// aside whose terms lie outside of the field) but for rounding counts.
+/// Fits, by least squares, the 25 points around each point of `cells` in the field `before` to its
+/// value in `after`; or else the five nearest ones there, four in `after`, and then five in
+/// `overwritten` as well. All fields are n x n, row j outer. Only a fit that gives every point
+/// (those aside whose terms lie outside of the field) but for rounding counts.
 StencilFit fit_stencil(const std::vector<float>& before, const std::vector<float>& after,
                        const Cells& cells, const std::vector<float>& overwritten);
 

@@ -34,7 +34,7 @@ struct SumLook {
   std::vector<Sweep> sweeps;  ///< the first few
   /// All are wrong but the last one, which is not in `sweeps`: it is said after the loop, say.
   bool last_is_right = false;
-  bool is_float = true;       ///< the residual or the sum is a float: fewer digits to agree in
+  bool is_float = true;  ///< the residual or the sum is a float: fewer digits to agree in
 
   bool has(unsigned traits) const { return words.has(traits); }
   double tolerance() const { return is_float ? 4e-7 : 1e-9; }

@@ -137,11 +137,10 @@ const Family kStartMistakes = {
      "written}",
      {"{?given|how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and so does what loads "
       "them into a tile}",
-      "{?!given|{?swaps|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - 1, has a "
-      "thread (a launch grid that is rounded up), or a turn of a thread's loop; or, if the host's are copied, the "
-      "number of bytes, n * n * sizeof(float)|the loops of initialize_field: they "
-      "go over all points, i and j from 0 to n - 1{?memcpy|; and each copy of a field by bytes: n * n * "
-      "sizeof(float)}}}"}},
+      "{?!given|{?swaps|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - 1, "
+      "has a thread (a launch grid that is rounded up), or a turn of a thread's loop; or, if the host's are copied, "
+      "the number of bytes, n * n * sizeof(float)|the loops of initialize_field: they go over all points, i and j from "
+      "0 to n - 1{?memcpy|; and each copy of a field by bytes: n * n * sizeof(float)}}}"}},
     {"wrong_starting_values", Strength::kModel, kAnyProgram, of_field<only_the_start>,
      "each sweep computes from the previous field what it should, but the first one begins with wrong starting values "
      "({where})",

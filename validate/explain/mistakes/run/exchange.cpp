@@ -200,9 +200,9 @@ const Family kExchangeMistakes = {
       "and copied to the result (only in start(i, j) j is the row of the whole field)"}},
     {"rows_beside_the_borders", Strength::kShape, kAnyProgram, borders,
      "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{?!north|, south of them}{?!south|, "
-     "north of them}. {?first|What is in the halo before the first pass|{?deep|What is in the halo's outermost rows, or "
-     "in the halo before a later pass,|The halo is right at first; what comes later}} is not what the neighbour's rows "
-     "hold then",
+     "north of them}. {?first|What is in the halo before the first pass|{?deep|What is in the halo's outermost rows, "
+     "or in the halo before a later pass,|The halo is right at first; what comes later}} is not what the neighbour's "
+     "rows hold then",
      {"{?group|ncclGroupEnd: what comes after ncclGroupStart is sent and received when the group ends, and not "
       "before|{exchange}: which rows (sent to the {?north|north the last ones before end}{?south|{?north|, to the "
       "}south those from begin on}), how many (at least as many as the next pass has sweeps, each with its padding), "
