@@ -132,7 +132,7 @@ std::string compare_results(const std::vector<int>& result, const std::vector<in
 /// threads, 32 blocks, and 228 kB of shared memory, of which a block takes 1 kB more than it asks
 /// for (CUDA programming guide, technical specifications).
 double resident_warps(const TraceRow& kernel) {
-  const double warps = std::ceil(block_threads_of(kernel) / 32);
+  const double warps = std::ceil(product(kernel.block) / 32);
   const double shared =
       std::atof(kernel.static_shared.c_str()) + std::atof(kernel.dynamic_shared.c_str());
   const double blocks =
@@ -145,7 +145,7 @@ ClinicCount count_all(Bench* bench, const FromNvcc& from_nvcc) {
   ClinicCount count;
   count.n = kClinicN;
   count.from_nvcc = from_nvcc;
-  for (const auto& [line, kernel] : bench->counts(kClinicN, 1)) {
+  for (const auto& [line, kernel] : bench->trace_watched(kClinicN, 1).kernels) {
     const auto add = [](const KernelCount::Accesses& from, KernelCount::Accesses* to) {
       to->threads += from.threads;
       to->requests += from.requests;
@@ -158,9 +158,9 @@ ClinicCount count_all(Bench* bench, const FromNvcc& from_nvcc) {
     count.all.shared_passes += kernel.shared_passes;
     count.all.atomics += kernel.atomics;
   }
-  for (const TraceRow& row : bench->trace(bench->have.watched, kClinicN, 1).table("kernels")) {
-    count.blocks = std::max(count.blocks, blocks_of(row));
-    count.threads = std::max(count.threads, blocks_of(row) * block_threads_of(row));
+  for (const TraceRow& row : bench->trace_watched(kClinicN, 1).table("kernels")) {
+    count.blocks = std::max(count.blocks, product(row.grid));
+    count.threads = std::max(count.threads, product(row.grid) * product(row.block));
     const double warps = resident_warps(row);
     if (count.resident_warps == 0 || warps < count.resident_warps) count.resident_warps = warps;
   }

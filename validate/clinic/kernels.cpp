@@ -109,9 +109,9 @@ std::vector<int> sum_of_squares(int n) {
 
 /// How many sectors move for 32 elements: 4 if the accesses are coalesced.
 Measured coalesced(const KernelCount::Accesses& accesses) {
-  if (accesses.requests == 0) return measured(false, "there are none in a kernel");
+  if (accesses.requests == 0) return {false, "there are none in a kernel"};
   const double sectors = sectors_per_request(accesses);
-  return measured(sectors <= 5, format("%.2f sectors per 32 elements", sectors));
+  return {sectors <= 5, format("%.2f sectors per 32 elements", sectors)};
 }
 
 Measured coalesced_loads(const ClinicCount& count) { return coalesced(count.all.loads); }
@@ -119,64 +119,63 @@ Measured coalesced_stores(const ClinicCount& count) { return coalesced(count.all
 
 Measured full_store_requests(const ClinicCount& count) {
   const double lanes = count.all.stores.threads / count.all.stores.requests;
-  return measured(lanes >= 16, format("%.1f lanes per store request", lanes));
+  return {lanes >= 16, format("%.1f lanes per store request", lanes)};
 }
 
 Measured full_load_requests(const ClinicCount& count) {
   const double lanes = count.all.loads.threads / count.all.loads.requests;
-  return measured(lanes >= 30, format("%.1f lanes per load request", lanes));
+  return {lanes >= 30, format("%.1f lanes per load request", lanes)};
 }
 
 Measured many_blocks(const ClinicCount& count) {
-  return measured(count.blocks >= 32,
-                  format("%.0f block%s", count.blocks, count.blocks == 1 ? "" : "s"));
+  return {count.blocks >= 32, format("%.0f block%s", count.blocks, count.blocks == 1 ? "" : "s")};
 }
 
 Measured no_bank_conflicts(const ClinicCount& count) {
   const KernelCount& all = count.all;
-  if (all.shared_requests == 0) return measured(true, "no kernel uses shared memory");
+  if (all.shared_requests == 0) return {true, "no kernel uses shared memory"};
   const double passes = all.shared_passes / all.shared_requests;
-  return measured(passes <= 1.1, format("%.2f passes per request", passes));
+  return {passes <= 1.1, format("%.2f passes per request", passes)};
 }
 
 /// How many values of 4 bytes are accessed per element of the result.
 Measured at_most(double most, const KernelCount::Accesses& accesses, const ClinicCount& count,
                  const char* what) {
-  if (accesses.requests == 0) return measured(false, format("no kernel has %s", what));
+  if (accesses.requests == 0) return {false, format("no kernel has %s", what)};
   const double each = accesses.bytes / sizeof(int) / count.elements();
-  return measured(each <= most + 0.01, format("%.2f %s per element", each, what));
+  return {each <= most + 0.01, format("%.2f %s per element", each, what)};
 }
 
 Measured one_load_per_element(const ClinicCount& count) {
   // What a library does inside is not counted.
-  if (count.all.loads.requests == 0) return measured(true, "no loads but those of a library");
+  if (count.all.loads.requests == 0) return {true, "no loads but those of a library"};
   return at_most(1, count.all.loads, count, "loads");
 }
 
 Measured no_array_between(const ClinicCount& count) {
   const double each = count.all.stores.threads / count.elements();
-  return measured(each <= 0.01, format("%.2f stores per element", each));
+  return {each <= 0.01, format("%.2f stores per element", each)};
 }
 
 Measured few_atomics(const ClinicCount& count) {
   const double each = count.all.atomics / count.elements();
-  return measured(each <= 1.0 / 128, format("%.4f atomics per element", each));
+  return {each <= 1.0 / 128, format("%.4f atomics per element", each)};
 }
 
 /// What nvcc said; it cannot be measured where nvcc was not asked.
 Measured none_by_nvcc(int found, const char* words) {
   if (found < 0) throw NotMeasurable("needs nvcc, which tells what it made of the kernel");
-  return measured(found == 0, format(words, found));
+  return {found == 0, format(words, found)};
 }
 
 Measured many_warps(const ClinicCount& count) {
-  return measured(count.resident_warps >= 32,
-                  format("%.0f warps per multiprocessor", count.resident_warps));
+  return {count.resident_warps >= 32,
+          format("%.0f warps per multiprocessor", count.resident_warps)};
 }
 
 Measured many_threads(const ClinicCount& count) {
-  return measured(count.threads >= count.elements() / 4,
-                  format("%.0f threads for %.0f elements", count.threads, count.elements()));
+  return {count.threads >= count.elements() / 4,
+          format("%.0f threads for %.0f elements", count.threads, count.elements())};
 }
 
 // clang-format off

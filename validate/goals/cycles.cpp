@@ -37,7 +37,7 @@ Measured little_error_left(Bench* bench) {
     const double left = left_by_a_cycle(error_after(kFrom), error_after(kTo));
     if (!(left <= most)) most = left, at_n = n;
   }
-  return measured(most <= kMostLeft, format("%.3f at n = %d, and less at other sizes", most, at_n));
+  return {most <= kMostLeft, format("%.3f at n = %d, and less at other sizes", most, at_n)};
 }
 
 Measured begins_near(Bench* bench) {
@@ -55,9 +55,9 @@ Measured begins_near(Bench* bench) {
                          problem.distance_to_exact(best.data(), 1, n);
     if (!(ratio <= most)) most = ratio, at_n = n;
   }
-  return measured(most <= kMost, format("after one cycle %.1f times as far from the solution as "
-                                        "the grid allows (n = %d; at most %.0f)",
-                                        most, at_n, kMost));
+  return {most <= kMost, format("after one cycle %.1f times as far from the solution as "
+                                "the grid allows (n = %d; at most %.0f)",
+                                most, at_n, kMost)};
 }
 
 Measured solves_in_few_copies(Bench* bench) {
@@ -65,9 +65,9 @@ Measured solves_in_few_copies(Bench* bench) {
   need_gpu(bench);
   const int n = bench->default_n(bench->have.program);
   const double ms = bench->milliseconds(bench->have.program, n, 1);
-  const double copy_ms = 1e3 * 2 * sizeof(float) * points(n) / bench->copy_bandwidth();
-  return measured(ms <= kMost * copy_ms,
-                  format("%.1f ms at n = %d, %.1f copies of the field", ms, n, ms / copy_ms));
+  const double copy_ms = 8e-6 * points(n) / bench->gpu().copy_gb_per_s;
+  return {ms <= kMost * copy_ms,
+          format("%.1f ms at n = %d, %.1f copies of the field", ms, n, ms / copy_ms)};
 }
 
 }  // namespace validate

@@ -123,8 +123,8 @@ void GoalCount::tell(const char* goal, const char* advice,
     Measured now;
     try {
       now = measure();
-    } catch (const Missed& why) {
-      now = {false, why.what(), why.advice};
+    } catch (const Measured& missed) {
+      now = missed;
     }
     missed += !now.reached;
     std::printf("  Goal %s: %s\n    %s\n", now.reached ? "reached" : "MISSED", goal,

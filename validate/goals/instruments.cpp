@@ -1,14 +1,13 @@
 #include "goals/instruments.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <tuple>
+
+#include <glob.h>
 
 #include <cuda_on_cpu/rows.h>
 
@@ -21,23 +20,14 @@
 namespace validate {
 namespace {
 
-/// The three factors of "64x64x1", multiplied.
-double product(const std::string& shape) {
-  double all = 1;
-  for (const std::string& factor : split(shape, 'x')) all *= std::atof(factor.c_str());
-  return all;
-}
-
 /// The most GPUs that a job can have here: each has a device file. Without such files (WSL) no
 /// limit is known.
 int most_gpus() {
-  int count = 0;
-  std::error_code ignored;
-  for (const auto& file : std::filesystem::directory_iterator("/dev", ignored)) {
-    const std::string name = file.path().filename();
-    count += name.rfind("nvidia", 0) == 0 && std::isdigit(name[std::strlen("nvidia")]);
-  }
-  return count > 0 ? count : std::numeric_limits<int>::max();
+  glob_t files{};
+  const bool known = glob("/dev/nvidia[0-9]*", 0, nullptr, &files) == 0;
+  const int count = known ? static_cast<int>(files.gl_pathc) : std::numeric_limits<int>::max();
+  globfree(&files);
+  return count;
 }
 
 /// The kernel that line `number` of a source launches.
@@ -103,8 +93,11 @@ std::map<int, KernelCount> read_counts(const std::string& path) {
 
 }  // namespace
 
-double blocks_of(const TraceRow& kernel) { return product(kernel.grid); }
-double block_threads_of(const TraceRow& kernel) { return product(kernel.block); }
+double product(const std::string& shape) {
+  double all = 1;
+  for (const std::string& factor : split(shape, 'x')) all *= std::atof(factor.c_str());
+  return all;
+}
 
 const std::vector<TraceRow>& Trace::table(const std::string& name) const {
   static const std::vector<TraceRow> none;
@@ -153,9 +146,11 @@ int Bench::default_n(const std::string& program) const {
   const int n = validate::default_n(own ? have.on_cpu : program);
   if (n == 0) throw NotMeasurable("its --help does not say the default n");
   if (n < lab::kMinN || n > lab::kMaxN) {
-    throw Missed(format("kDefaultN is %d, and a grid has %d to %d points per side", n, lab::kMinN,
-                        lab::kMaxN),
-                 n > lab::kMaxN ? "kDefaultN is the number of points of one side: lower it." : "");
+    throw Measured{
+        false,
+        format("kDefaultN is %d, and a grid has %d to %d points per side", n, lab::kMinN,
+               lab::kMaxN),
+        n > lab::kMaxN ? "kDefaultN is the number of points of one side: lower it." : ""};
   }
   return n;
 }

@@ -3,7 +3,6 @@
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <cuda_on_cpu/trace_row.h>
@@ -29,11 +28,11 @@ struct Instruments {
   double time_limit = 300;  ///< seconds for one run
 };
 
-/// Why a goal is missed before anything is measured.
-struct Missed : std::runtime_error {
-  explicit Missed(const std::string& found, std::string advised = "")
-      : std::runtime_error(found), advice(std::move(advised)) {}
-  std::string advice;  ///< in place of the goal's own, unless it is ""
+/// What a measurement says of a goal. It is thrown if the goal is missed before that.
+struct Measured {
+  bool reached;
+  std::string found;
+  std::string advice = "";  ///< if it is missed; empty: the table's
 };
 
 /// Why something cannot be measured here: "needs a GPU".
@@ -44,9 +43,8 @@ struct NotMeasurable : std::runtime_error {
 /// One row of a trace: how often something happened, for how long, with how many bytes.
 using cuda_on_cpu::TraceRow;
 
-/// Of a kernel's row: the blocks of its launch grid, and the threads of a block.
-double blocks_of(const TraceRow& kernel);
-double block_threads_of(const TraceRow& kernel);
+/// The blocks of a kernel's launch grid, or the threads of a block: of "64x64x1", 4096.
+double product(const std::string& shape);
 
 /// What the threads of one kernel did to global memory in all its launches, counted on the CPU.
 struct KernelCount {
@@ -70,7 +68,8 @@ struct Trace {
 
   const std::vector<TraceRow>& table(const std::string& name) const;
   /// What the rows of a table that are called `row` tell together. "": all of them.
-  double total(const std::string& name, const std::string& row, double TraceRow::*member) const;
+  double total(const std::string& name, const std::string& row,
+               double TraceRow::*member = &TraceRow::count) const;
 };
 
 /// Runs programs and reads what they left. What is measured is remembered, but for milliseconds().
@@ -95,11 +94,6 @@ class Bench {
   /// The same of the watched program.
   const Trace& trace_watched(int n, int iterations);
 
-  /// Accesses by kernel (the line that launches it), all sweeps of a run of the watched program.
-  const std::map<int, KernelCount>& counts(int n, int iterations) {
-    return trace_watched(n, iterations).kernels;
-  }
-
   /// Milliseconds per iteration, the median of a run, or with `ranks` of a job of that many. Every
   /// call runs the program.
   double milliseconds(const std::string& program, int n, int iterations, int ranks = 0);
@@ -107,18 +101,14 @@ class Bench {
   /// The most ranks of have.ranks for which there are GPUs, one for each, and NCCL between them.
   int ranks_with_gpus();
 
-  /// The L2 cache of the GPU, in bytes.
-  double l2_bytes() { return gpu().l2_bytes; }
-
-  /// Bandwidth of the best copy in the GPU's memory, bytes read and written a second.
-  double copy_bandwidth() { return 1e9 * gpu().copy_gb_per_s; }
+  /// The machine, which has a GPU.
+  const Machine& gpu();
 
  private:
   /// A run that is traced, remembered by its words: settings, "NAME=value", then the command.
   const Trace& traced(const std::vector<std::string>& asked, int n, int iterations);
   const Trace& traced_job(const std::string& setting, const std::string& program, int ranks, int n,
                           int iterations, const std::vector<std::string>& more);
-  const Machine& gpu();
   ChildResult run(const std::vector<std::string>& command) const;
   void wait_for(const std::string& program) const;
   std::vector<std::string> command(const std::string& program, int n, int iterations) const;

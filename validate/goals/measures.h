@@ -7,17 +7,6 @@
 
 namespace validate {
 
-/// What a measurement says of a goal.
-struct Measured {
-  bool reached;
-  std::string found;
-  std::string advice = "";  ///< if it is missed; empty: the table's
-};
-
-inline Measured measured(bool reached, const std::string& found, const std::string& advice = "") {
-  return {reached, found, advice};
-}
-
 /// Counts are taken on a grid of this many points per side: rows begin at a multiple of a warp's 32
 /// points, as at the steps' own sizes.
 inline constexpr int kCountedN = 128;
@@ -38,7 +27,7 @@ inline double sectors_per_request(const KernelCount::Accesses& all) {
 /// What rows of that name tell, in a trace with twice as many sweeps less one with so many: what is
 /// done once a run is left out. `trace_of(1)` and `trace_of(2)` are the two. "": all of the table.
 double difference(const std::function<const Trace&(int)>& trace_of, const char* table,
-                  const std::string& name, double TraceRow::*member);
+                  const std::string& name, double TraceRow::*member = &TraceRow::count);
 
 /// What to do about ranges that stay open.
 inline constexpr const char* kCloseRanges =

@@ -23,16 +23,16 @@ Iteration one_iteration(Bench* bench) {
   Iteration iteration;
   for (const int k : {1, 3}) {
     const double sign = k == 1 ? -0.5 : 0.5;
-    for (const auto& [line, kernel] : bench->counts(kCountedN, k)) {
+    for (const auto& [line, kernel] : bench->trace_watched(kCountedN, k).kernels) {
       iteration.stores += sign * kernel.stores.bytes / sizeof(float);
     }
-    const Trace& trace = bench->trace(bench->have.watched, kCountedN, k);
+    const Trace& trace = bench->trace_watched(kCountedN, k);
     for (const TraceRow& copy : trace.table("copies")) {
       const bool host = says(copy.name, "pageable") || copy.name == "memcpy host to host";
       if (copy.name == "memset") continue;
       (host ? iteration.by_host : iteration.copied) += sign * copy.bytes / sizeof(float);
     }
-    iteration.swapped += sign * trace.total("arguments", "", &TraceRow::count);
+    iteration.swapped += sign * trace.total("arguments", "");
   }
   return iteration;
 }
@@ -67,14 +67,14 @@ Measured left_to_gpu(Bench* bench, double least, const std::string& what) {
   // By the line that allocates it ("solutions/08_cub_reduction/jacobi.cu:47"). Such a page moves to
   // the CPU.
   for (const TraceRow& row : runs(2).table("host accesses")) {
-    const double count = difference(runs, "host accesses", row.name, &TraceRow::count) / 2;
+    const double count = difference(runs, "host accesses", row.name) / 2;
     // Memory that also holds the sum, say, may be touched for it.
     const bool fields = std::fmod(row.bytes, points(kCountedN) * sizeof(float)) == 0;
     if (count >= (fields ? 0.5 : least)) touched.push_back(touched_words(row.name, count));
   }
-  return measured(touched.empty(), touched.empty()
-                                       ? "host code touches no " + what + " in an iteration"
-                                       : "in each iteration host code touches " + join(touched));
+  return {touched.empty(), touched.empty()
+                               ? "host code touches no " + what + " in an iteration"
+                               : "in each iteration host code touches " + join(touched)};
 }
 
 }  // namespace
@@ -84,17 +84,17 @@ Measured fields_managed(Bench* bench) {
   const Trace& trace = bench->trace(bench->have.program, kN, 2);
   const double bytes = trace.total("allocations", "managed", &TraceRow::bytes);
   const double field = points(kN) * sizeof(float);
-  return measured(bytes >= 2 * field, format("%.3g of 2 fields, at n = %d", bytes / field, kN));
+  return {bytes >= 2 * field, format("%.3g of 2 fields, at n = %d", bytes / field, kN)};
 }
 
 Measured everything_freed(Bench* bench) {
   const Trace& trace = bench->trace(bench->have.program, 128, 2);
   double allocated = 0, freed = 0;
   for (const char* kind : {"managed", "device"}) {
-    allocated += trace.total("allocations", kind, &TraceRow::count);
-    freed += trace.total("frees", kind, &TraceRow::count);
+    allocated += trace.total("allocations", kind);
+    freed += trace.total("frees", kind);
   }
-  return measured(freed >= allocated, format("%.0f of %.0f allocations", freed, allocated));
+  return {freed >= allocated, format("%.0f of %.0f allocations", freed, allocated)};
 }
 
 Measured sweep_on_gpu(Bench* bench) {
@@ -102,21 +102,20 @@ Measured sweep_on_gpu(Bench* bench) {
   const Iteration iteration = one_iteration(bench);
   const double share = iteration.stores / interior(kCountedN);
   double threads = 0;
-  for (const TraceRow& row : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
-    threads = std::max(threads, blocks_of(row) * block_threads_of(row));
+  for (const TraceRow& row : bench->trace_watched(kCountedN, 1).table("kernels")) {
+    threads = std::max(threads, product(row.grid) * product(row.block));
   }
   if (share >= 0.99 && threads < kFewThreads) {
-    return measured(
-        false, format("the largest launch has %.0f thread%s", threads, threads == 1 ? "" : "s"),
-        "The loops run in the kernel as they did on the CPU, in each thread. Let the "
-        "launch grid take their place: a thread for each point.");
+    return {false, format("the largest launch has %.0f thread%s", threads, threads == 1 ? "" : "s"),
+            "The loops run in the kernel as they did on the CPU, in each thread. Let the "
+            "launch grid take their place: a thread for each point."};
   }
-  return measured(
+  return {
       share >= 0.99,
       format("kernels write %.3g %% of the interior in each iteration", 100 * std::min(1.0, share)),
       share >= 0.01 ? "The rest is written by host code, in a loop or a copy: one launch per sweep "
                       "writes the whole interior."
-                    : "");
+                    : ""};
 }
 
 /// A learner who swaps the pointers, as step 10 does, has no copy to make.
@@ -124,7 +123,7 @@ Measured copy_on_gpu(Bench* bench) {
   const Iteration iteration = one_iteration(bench);
   const double fields = (iteration.stores + iteration.copied) / interior(kCountedN);
   if (fields >= 0.99 && fields < 1.1 && iteration.swapped >= 0.99) {
-    return measured(true, "there is none: the pointers are swapped");
+    return {true, "there is none: the pointers are swapped"};
   }
   // A copy writes the boundary, too.
   const bool copies = iteration.stores / points(kCountedN) > 0.999;
@@ -146,7 +145,7 @@ Measured copy_on_gpu(Bench* bench) {
         "; 2 would do: does each thread have points of its own? In a grid-stride loop the step "
         "is gridDim.x * blockDim.x";
   }
-  return measured(fields >= 1.98, found, advice);
+  return {fields >= 1.98, found, advice};
 }
 
 Measured no_copy(Bench* bench) {
@@ -154,13 +153,13 @@ Measured no_copy(Bench* bench) {
   const double fields = (iteration.stores + iteration.copied) / interior(kCountedN);
   const double by_host = iteration.by_host / interior(kCountedN);
   if (by_host >= 0.01) {
-    return measured(false,
-                    format("%.2g of a field goes between the GPU and the host's memory in each "
-                           "iteration",
-                           by_host),
-                    "Nothing in the loop needs the field on the host: copy it after the loop.");
+    return {false,
+            format("%.2g of a field goes between the GPU and the host's memory in each "
+                   "iteration",
+                   by_host),
+            "Nothing in the loop needs the field on the host: copy it after the loop."};
   }
-  return measured(fields >= 0.99 && fields < 1.1, fields_written(fields));
+  return {fields >= 0.99 && fields < 1.1, fields_written(fields)};
 }
 
 /// An access now and then, as to a sum, is none of a field.
@@ -176,9 +175,9 @@ Measured migration_stopped(Bench* bench) {
   };
   const double bytes = difference(runs, "migration", "", &TraceRow::bytes) / kIterations;
   const double field = points(bench->default_n(bench->have.program)) * sizeof(float);
-  return measured(bytes < 0.01 * field,
-                  format("%.2g MB per iteration, %.2g %% of a field", 1e-6 * std::max(0.0, bytes),
-                         100 * std::max(0.0, bytes) / field));
+  return {bytes < 0.01 * field,
+          format("%.2g MB per iteration, %.2g %% of a field", 1e-6 * std::max(0.0, bytes),
+                 100 * std::max(0.0, bytes) / field)};
 }
 
 Measured sum_stays(Bench* bench) { return left_to_gpu(bench, 0.5, "managed memory"); }
@@ -187,7 +186,7 @@ Measured coalesced(Bench* bench) {
   constexpr double kMost = 6;
   std::vector<std::string> each, far;
   double loads = 0;
-  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+  for (const auto& [line, kernel] : bench->trace_watched(kCountedN, 1).kernels) {
     // A few values per block are no traffic.
     if (kernel.stores.threads + kernel.loads.threads < 0.1 * points(kCountedN)) continue;
     const double load = sectors_per_request(kernel.loads);
@@ -207,7 +206,7 @@ Measured coalesced(Bench* bench) {
         "shows, line by line, which of the two does not hold in " +
         join(far) + ".";
   }
-  return measured(far.empty(), found + format(" (n = %d; 4 is the minimum)", kCountedN), advice);
+  return {far.empty(), found + format(" (n = %d; 4 is the minimum)", kCountedN), advice};
 }
 
 Measured beyond_l2(Bench* bench) {
@@ -215,8 +214,8 @@ Measured beyond_l2(Bench* bench) {
   const double fields = 2 * points(n) * sizeof(float);
   constexpr double kMiB = 1 << 20, kLeast = 4 * kMiB;  // of a T4
   if (!bench->have.on_gpu && fields < 4 * kLeast) {
-    return measured(false, format("n = %d: %.1f MB, and even a T4's L2 cache has %.1f MB", n,
-                                  1e-6 * fields, 1e-6 * kLeast));
+    return {false, format("n = %d: %.1f MB, and even a T4's L2 cache has %.1f MB", n, 1e-6 * fields,
+                          1e-6 * kLeast)};
   }
   need_gpu(
       bench,
@@ -225,19 +224,19 @@ Measured beyond_l2(Bench* bench) {
           "on an H200, %.0f MB on an H100 and %.0f MB on an A100%s",
           n, 1e-6 * fields, 240 * 1e-6 * kMiB, 200 * 1e-6 * kMiB, 160 * 1e-6 * kMiB,
           fields < 160 * kMiB ? ": n is too small for each of them" : ""));
-  const double l2 = bench->l2_bytes();
-  return measured(fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times",
-                                           n, 1e-6 * fields, 1e-6 * l2, fields / l2));
+  const double l2 = bench->gpu().l2_bytes;
+  return {fields >= 4 * l2, format("n = %d: %.0f MB, and the cache has %.0f MB: %.3g times", n,
+                                   1e-6 * fields, 1e-6 * l2, fields / l2)};
 }
 
 Measured one_atomic_a_block(Bench* bench) {
   double atomics = 0, blocks = 0, largest = 0;
   std::map<std::string, double> of_kernel;  // by the end of its name in the trace: ":84"
-  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+  for (const auto& [line, kernel] : bench->trace_watched(kCountedN, 1).kernels) {
     atomics += of_kernel[format(":%d", line)] = kernel.atomics;
   }
-  for (const TraceRow& kernel : bench->trace(bench->have.watched, kCountedN, 1).table("kernels")) {
-    const double launched = blocks_of(kernel) * kernel.count;
+  for (const TraceRow& kernel : bench->trace_watched(kCountedN, 1).table("kernels")) {
+    const double launched = product(kernel.grid) * kernel.count;
     const std::size_t at = kernel.name.rfind(':');
     largest = std::max(largest, launched);
     if (at != std::string::npos && of_kernel[kernel.name.substr(at)] > 0) blocks += launched;
@@ -245,33 +244,33 @@ Measured one_atomic_a_block(Bench* bench) {
   if (largest == 0) throw NotMeasurable("no kernel was launched");
   if (blocks == 0) blocks = largest;  // none of them adds atomically
   // Who counts the blocks that are done may add a few: one for each row of blocks, say.
-  return measured(atomics <= 1.5 * blocks, format("%.4g per block, %.3g per point",
-                                                  atomics / blocks, atomics / interior(kCountedN)));
+  return {atomics <= 1.5 * blocks, format("%.4g per block, %.3g per point", atomics / blocks,
+                                          atomics / interior(kCountedN))};
 }
 
 Measured tile_in_shared_memory(Bench* bench) {
   double stores = 0;
-  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+  for (const auto& [line, kernel] : bench->trace_watched(kCountedN, 1).kernels) {
     stores = std::max(stores, kernel.shared_values / kernel.launches / interior(kCountedN));
   }
-  return measured(stores >= 0.9, format("%.3g values per point are put there", stores));
+  return {stores >= 0.9, format("%.3g values per point are put there", stores)};
 }
 
 Measured fewer_loads(Bench* bench) {
   // Without a tile a sweep loads each point and its four neighbours.
   constexpr double kWithout = 5;
   double loads = 0, requests = 0;
-  for (const auto& [line, kernel] : bench->counts(kCountedN, 1)) {
+  for (const auto& [line, kernel] : bench->trace_watched(kCountedN, 1).kernels) {
     // The copy loads each point once, and the sweep more often.
     const double each = kernel.launches * interior(kCountedN);
     loads = std::max(loads, kernel.loads.bytes / sizeof(float) / each);
     requests = std::max(requests, 32 * kernel.loads.requests / each);
   }
   if (loads == 0) throw NotMeasurable("no kernel reads a field");
-  return measured(loads <= 0.5 * kWithout,
-                  format("%.3g loads per point (%.0f without a tile); %.3g requests for 32 points "
-                         "(%.0f)",
-                         loads, kWithout, requests, kWithout));
+  return {loads <= 0.5 * kWithout,
+          format("%.3g loads per point (%.0f without a tile); %.3g requests for 32 points "
+                 "(%.0f)",
+                 loads, kWithout, requests, kWithout)};
 }
 
 }  // namespace validate

@@ -36,7 +36,7 @@ std::string open_ranges(const Trace& trace) {
 
 /// What to do about such ranges.
 const char* close_ranges(const Trace& trace) {
-  return trace.total("pops", "", &TraceRow::count) > 0 ? kOtherRanges : kCloseRanges;
+  return trace.total("pops", "") > 0 ? kOtherRanges : kCloseRanges;
 }
 
 /// Nanoseconds an iteration of the kernels that make it, the copying one left out. By medians: the
@@ -79,9 +79,10 @@ Measured share_of_copy(Bench* bench, int iterations, double least) {
   need_gpu(bench);
   const int n = bench->default_n(bench->have.program);
   const double ms = bench->milliseconds(bench->have.program, n, iterations);
-  const double share = 8 * points(n) / (1e-3 * ms) / bench->copy_bandwidth();
-  return measured(share >= least, format("%.3g times: %.4g ms per sweep at n = %d, %.0f GB/s",
-                                         share, ms, n, 8e-6 * points(n) / ms));
+  const double gb_per_s = 8e-6 * points(n) / ms;
+  const double share = gb_per_s / bench->gpu().copy_gb_per_s;
+  return {share >= least,
+          format("%.3g times: %.4g ms per sweep at n = %d, %.0f GB/s", share, ms, n, gb_per_s)};
 }
 
 /// How much of an iteration each of its ranges covers, on a grid where it takes far longer than a
@@ -103,7 +104,7 @@ double on_the_cpu(Bench* bench, const char* table, const std::string& name,
   if (program.empty()) throw NotMeasurable("needs the program that runs on the CPU");
   return difference(
       [&](int times) -> const Trace& { return bench->trace(program, 32, times * sweeps); }, table,
-      name, &TraceRow::count);
+      name);
 }
 
 }  // namespace
@@ -134,17 +135,16 @@ Measured ranges_in_loop(Bench* bench) {
     }
   }
   const bool done = with_work >= 2;
-  return measured(done,
-                  format("in %d iterations: ", trace.iterations) + found + too_often +
-                      (done ? "" : empty) + (open.empty() ? "" : "; " + open),
-                  !open.empty() ? close_ranges(trace)
-                  : !empty.empty()
-                      ? "Is the work between the push and the pop? (An object that pops the "
-                        "range at its end needs a name, or it ends at once.)"
-                  : too_often.empty() ? ""
-                  : in_a_loop         ? "Is one pushed inside a loop over rows or columns? It "
-                                        "belongs before the outer loop, and its pop after it."
-                                      : "Do two functions push the same name?");
+  return {done,
+          format("in %d iterations: ", trace.iterations) + found + too_often + (done ? "" : empty) +
+              (open.empty() ? "" : "; " + open),
+          !open.empty()    ? close_ranges(trace)
+          : !empty.empty() ? "Is the work between the push and the pop? (An object that pops the "
+                             "range at its end needs a name, or it ends at once.)"
+          : too_often.empty() ? ""
+          : in_a_loop         ? "Is one pushed inside a loop over rows or columns? It "
+                                "belongs before the outer loop, and its pop after it."
+                              : "Do two functions push the same name?"};
 }
 
 Measured ranges_outside(Bench* bench) {
@@ -154,23 +154,23 @@ Measured ranges_outside(Bench* bench) {
     if (range.count < trace.iterations) names.push_back(range.name);
   }
   const std::string open = names.size() >= 3 ? "" : open_ranges(trace);
-  return measured(names.size() >= 3,
-                  (names.empty() ? "none" : join(names)) + (open.empty() ? "" : "; " + open),
-                  open.empty() ? "" : close_ranges(trace));
+  return {names.size() >= 3,
+          (names.empty() ? "none" : join(names)) + (open.empty() ? "" : "; " + open),
+          open.empty() ? "" : close_ranges(trace)};
 }
 
 Measured ranges_closed(Bench* bench) {
   const Trace& trace = bench->trace(bench->have.program, kRangesN, kRangesIterations);
   const std::string open = open_ranges(trace);
-  const double pops = trace.total("pops", "", &TraceRow::count);
+  const double pops = trace.total("pops", "");
   if (pops > 0) {
-    return measured(false, format("nvtxRangePop is called %.0f times with no range open", pops),
-                    pops < (kRangesN - 2) * trace.iterations
-                        ? kOtherRanges
-                        : "A pop closes the range that was pushed last: is one inside a loop whose "
-                          "push comes before it? Then the range ends in the first turn.");
+    return {false, format("nvtxRangePop is called %.0f times with no range open", pops),
+            pops < (kRangesN - 2) * trace.iterations
+                ? kOtherRanges
+                : "A pop closes the range that was pushed last: is one inside a loop whose "
+                  "push comes before it? Then the range ends in the first turn."};
   }
-  return measured(open.empty(), open.empty() ? "all" : open);
+  return {open.empty(), open.empty() ? "all" : open};
 }
 
 Measured work_outweighs_start(Bench* bench) {
@@ -178,7 +178,7 @@ Measured work_outweighs_start(Bench* bench) {
   constexpr int kBefore = 64;  // points per side in steps 00 to 02
   const int n = bench->default_n(bench->have.program);
   if (n <= kBefore) {
-    return measured(false, format("n is %d, and the steps before have %d", n, kBefore));
+    return {false, format("n is %d, and the steps before have %d", n, kBefore)};
   }
   need_gpu(bench, format("needs a GPU, whose start-up has to be outweighed; n is %d here", n));
   const Trace& trace = bench->trace(bench->have.program, 0, kIterations);
@@ -190,8 +190,8 @@ Measured work_outweighs_start(Bench* bench) {
   const double rest = trace.seconds - in_loop;
   const double run = in_loop / kIterations * kRunIterations;
   const double share = run / (run + rest);
-  return measured(share >= 0.95, format("%.1f %% of %d iterations at n = %d (%.2f s of %.2f s)",
-                                        100 * share, kRunIterations, trace.n, run, run + rest));
+  return {share >= 0.95, format("%.1f %% of %d iterations at n = %d (%.2f s of %.2f s)",
+                                100 * share, kRunIterations, trace.n, run, run + rest)};
 }
 
 Measured sweep_faster(Bench* bench) {
@@ -199,24 +199,23 @@ Measured sweep_faster(Bench* bench) {
   const int n = bench->default_n(bench->have.program);
   const double before = sweep_ns(bench, bench->have.before, n, 5);
   const double now = sweep_ns(bench, bench->have.program, n, 20);
-  return measured(before / now >= 20,
-                  format("%.3g times: %.3g ms, and %.3g ms in the previous step, at n = %d",
-                         before / now, 1e-6 * now, 1e-6 * before, n));
+  return {before / now >= 20,
+          format("%.3g times: %.3g ms, and %.3g ms in the previous step, at n = %d", before / now,
+                 1e-6 * now, 1e-6 * before, n)};
 }
 
 Measured iteration_shorter(Bench* bench) {
   const Times times = both_times(bench, 50, 1);
-  return measured(times.now <= 0.6 * times.before,
-                  format("%.3g ms, and %.3g ms in the previous step, at n = %d: %.2g of it",
-                         times.now, times.before, times.n, times.now / times.before));
+  return {times.now <= 0.6 * times.before,
+          format("%.3g ms, and %.3g ms in the previous step, at n = %d: %.2g of it", times.now,
+                 times.before, times.n, times.now / times.before)};
 }
 
 Measured more_sweeps_a_second(Bench* bench) {
   const Times times = both_times(bench, 2000, 2);
-  return measured(
-      times.before >= 4.5 * times.now,
-      format("%.3g times: %.3g us per sweep, and %.3g us in the previous step, at n = %d",
-             times.before / times.now, 1e3 * times.now, 1e3 * times.before, times.n));
+  return {times.before >= 4.5 * times.now,
+          format("%.3g times: %.3g us per sweep, and %.3g us in the previous step, at n = %d",
+                 times.before / times.now, 1e3 * times.now, 1e3 * times.before, times.n)};
 }
 
 Measured near_copy(Bench* bench) { return share_of_copy(bench, 200, 0.8); }
@@ -225,28 +224,28 @@ Measured past_copy(Bench* bench) { return share_of_copy(bench, 480, 4); }
 
 Measured few_waits(Bench* bench) {
   const double waits = on_the_cpu(bench, "waits", "");
-  return measured(5 * waits <= kCountedSweeps,
-                  format("the host waits %.3g times in %d sweeps", waits, kCountedSweeps));
+  return {5 * waits <= kCountedSweeps,
+          format("the host waits %.3g times in %d sweeps", waits, kCountedSweeps)};
 }
 
 Measured waits_late(Bench* bench) {
   const double waits = on_the_cpu(bench, "waits", "");
   const double idle = on_the_cpu(bench, "waits", "no kernels left");
-  return measured(idle == 0, format("after %.3g of %.3g waits it has nothing left", idle, waits));
+  return {idle == 0, format("after %.3g of %.3g waits it has nothing left", idle, waits)};
 }
 
 Measured sweeps_together(Bench* bench) {
   const double kernels = on_the_cpu(bench, "handed over", "kernel");
   const double graphs = on_the_cpu(bench, "handed over", "graph");
-  return measured(3 * (kernels + graphs) <= kCountedSweeps,
-                  format("%.3g kernels and %.3g graphs are launched in %d sweeps", kernels, graphs,
-                         kCountedSweeps));
+  return {3 * (kernels + graphs) <= kCountedSweeps,
+          format("%.3g kernels and %.3g graphs are launched in %d sweeps", kernels, graphs,
+                 kCountedSweeps)};
 }
 
 Measured several_sweeps_a_launch(Bench* bench) {
   const double launches = on_the_cpu(bench, "kernels", "", kSweepsOfPasses);
-  return measured(4 * launches <= kSweepsOfPasses,
-                  format("%.3g kernels perform %d sweeps", launches, kSweepsOfPasses));
+  return {4 * launches <= kSweepsOfPasses,
+          format("%.3g kernels perform %d sweeps", launches, kSweepsOfPasses)};
 }
 
 double difference(const std::function<const Trace&(int)>& trace_of, const char* table,
