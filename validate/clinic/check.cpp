@@ -36,31 +36,28 @@ std::string name_of(std::size_t k, int pitch) {
   return format("element (i, j) = (%zu, %zu)", k % pitch, k / pitch);
 }
 
-/// Whether each element of a square result holds what belongs to another place, (i, j) -> place.
-template <typename Place>
-bool moved(const std::vector<int>& result, const std::vector<int>& expected, std::size_t n,
-           Place place) {
-  for (std::size_t k = 0; k < result.size(); ++k) {
-    const std::size_t from = place(k % n, k / n);
-    if (from >= expected.size() || result[k] != expected[from]) return false;
-  }
-  return true;
-}
-
 /// How the elements of a square result were exchanged; "" if that is nothing known.
 std::string exchanged(const std::vector<int>& result, const std::vector<int>& expected, int pitch) {
   constexpr std::size_t kTile = 32;
   const std::size_t n = pitch;
   if (n == 0 || result.size() != n * n) return "";
-  if (moved(result, expected, n, [&](std::size_t i, std::size_t j) { return i * n + j; })) {
+  // Whether each element holds what belongs to another place, (i, j) -> place.
+  const auto moved = [&](auto place) {
+    for (std::size_t k = 0; k < result.size(); ++k) {
+      const std::size_t from = place(k % n, k / n);
+      if (from >= expected.size() || result[k] != expected[from]) return false;
+    }
+    return true;
+  };
+  if (moved([n](std::size_t i, std::size_t j) { return i * n + j; })) {
     return "each of them is what belongs to (j, i): i and j are exchanged";
   }
-  if (moved(result, expected, n, [&](std::size_t i, std::size_t j) {
+  if (moved([n](std::size_t i, std::size_t j) {
         return (j / kTile * kTile + i % kTile) * n + i / kTile * kTile + j % kTile;
       })) {
     return "each tile of 32 x 32 is in its place, but in it rows and columns are exchanged";
   }
-  if (moved(result, expected, n, [&](std::size_t i, std::size_t j) {
+  if (moved([n](std::size_t i, std::size_t j) {
         return (i / kTile * kTile + j % kTile) * n + j / kTile * kTile + i % kTile;
       })) {
     return "each tile of 32 x 32 is right, but tile (x, y) is where (y, x) belongs";
@@ -140,7 +137,6 @@ double resident_warps(const TraceRow& kernel) {
   return blocks * warps;
 }
 
-/// The counts of all kernels together.
 ClinicCount count_all(Bench* bench, const FromNvcc& from_nvcc) {
   ClinicCount count;
   count.n = kClinicN;

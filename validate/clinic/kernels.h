@@ -30,7 +30,6 @@ struct ClinicCount {
   double elements() const { return double(n) * n; }
 };
 
-/// What a kernel of the clinic is for, as something that is counted.
 struct ClinicGoal {
   const char* goal;
   std::function<Measured(const ClinicCount&)> measure;

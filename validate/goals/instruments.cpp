@@ -30,7 +30,6 @@ int most_gpus() {
   return count;
 }
 
-/// The kernel that line `number` of a source launches.
 std::string kernel_name(const std::string& path, int number) {
   std::string source;
   read_text(path, &source);

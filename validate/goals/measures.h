@@ -29,7 +29,6 @@ inline double sectors_per_request(const KernelCount::Accesses& all) {
 double difference(const std::function<const Trace&(int)>& trace_of, const char* table,
                   const std::string& name, double TraceRow::*member = &TraceRow::count);
 
-/// What to do about ranges that stay open.
 inline constexpr const char* kCloseRanges =
     "Each nvtxRangePush needs its nvtxRangePop, on every way out of the function: a pop after a "
     "`return` is never reached.";
@@ -56,7 +55,6 @@ Measured exchange_before_passes(Bench*), nothing_through_host(Bench*), sums_at_c
     exchange_beside_kernel(Bench*), parts_beside_each_other(Bench*),
     exchange_starts_beside_kernel(Bench*), host_waits_late(Bench*), scales(Bench*);
 
-/// How many goals are missed, and not measurable here.
 struct GoalCount {
   int missed = 0, not_measurable = 0;
 

@@ -34,7 +34,6 @@ std::string open_ranges(const Trace& trace) {
   return join(words);
 }
 
-/// What to do about such ranges.
 const char* close_ranges(const Trace& trace) {
   return trace.total("pops", "") > 0 ? kOtherRanges : kCloseRanges;
 }

@@ -147,7 +147,6 @@ class CycleCheck {
     return solution;
   }
 
-  /// Runs the program.
   void make(const Case& run) {
     check_.progress(describe(run));
     last_ = run_program(check_.program, run, check_.dir, check_.time_limit, unwanted_);
@@ -201,7 +200,6 @@ class CycleCheck {
     return diagnose_cycles(look, patient_);
   }
 
-  /// The verdict of a wrong field.
   [[noreturn]] void explain(const Case& run, double error) {
     check_.progress("looking for the cause");
     if (look_ends_) look_ends_();

@@ -8,10 +8,8 @@
 #include <utility>
 
 #include <lab/exit_codes.h>
-#include <lab/problem.h>
 
 #include "judge/compare.h"
-#include "judge/reference.h"
 #include "judge/trials.h"
 #include "run/record.h"
 #include "run/steps.h"
@@ -147,7 +145,6 @@ class Judgement {
     throw Decided();
   }
 
-  /// Runs cases_[k] and compares.
   void judge(std::size_t k) {
     const Case run = cases_[k];
     const bool first = k == 0;
@@ -323,7 +320,6 @@ class Judgement {
     judge_field_at_the_stop(trial.record.iterations);
   }
 
-  /// Whether the run to a tolerance leaves the field of this number of sweeps.
   bool ends_with(int sweeps) {
     const Case& run = *to_tolerance_;
     std::vector<float> field;

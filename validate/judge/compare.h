@@ -26,7 +26,6 @@ struct Near {
 /// which no sweep touches, in any bit. Values below 1e-30 count as zero.
 bool is_wrong(int i, int j, int n, float expected, float found, const Near& near);
 
-/// One point at which a field differs.
 struct Cell {
   int i, j;
   float expected, found;
@@ -75,7 +74,6 @@ struct ResidualComparison {
 ResidualComparison compare_residuals(const std::vector<double>& expected,
                                      const std::vector<Record::Residual>& found, int n);
 
-/// Says in *lines how a residual is wrong.
 void describe_residual(const ResidualComparison& residual, std::vector<std::string>* lines);
 
 /// Says in *lines how a field is wrong after `first_iteration` of `run`'s (0: after the last).

@@ -50,18 +50,12 @@ class Reference {
   /// Starts with `field`, n x n values, row j outer; its boundary is the one that no sweep changes.
   Reference(int n, const std::vector<float>& field);
 
-  /// Makes one sweep and returns its residual.
-  double sweep();
+  double sweep();  ///< makes one, and returns its residual
 
-  /// The current field's row j: n floats.
+  // Of the current field.
   const float* row(int j) const { return &field_[static_cast<std::size_t>(j) * n_]; }
-
-  /// lab::row_hash of each row of the current field.
   std::vector<std::uint64_t> row_hashes() const;
-
-  /// The largest magnitude in the current field.
   double max_abs() const;
-
   int n() const { return n_; }
 
  private:

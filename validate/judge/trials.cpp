@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
-#include <thread>
 
 #include <cuda_on_cpu/machine.h>
 #include <lab/problem.h>
@@ -44,7 +43,6 @@ void compare(const std::string& program, const Case& run, const std::string& dir
                                : compare_field(right.reference, run.iterations, field);
 }
 
-/// How many trials are worth running at a time on this machine.
 std::size_t trials_at_a_time() { return std::clamp(cuda_on_cpu::usable_cores() / 2, 3, 12); }
 
 }  // namespace

@@ -13,7 +13,6 @@ namespace validate {
 /// As many threads, of at most `most`, as are worth having at this n.
 int useful_threads(int n, int most);
 
-/// What sweeps on several threads leave.
 struct ThreadedSweeps {
   std::unique_ptr<float[]> field;  ///< n x n, row j outer
   double residual = 0;             ///< of the last sweep

@@ -13,7 +13,6 @@
 
 namespace validate {
 
-/// The times of one program's iterations.
 struct Timing {
   double median = 0, q1 = 0, q3 = 0;  ///< milliseconds; median 0: not measured
   int samples = 0;
@@ -30,7 +29,6 @@ inline Timing summarize(std::vector<double> times) {
           static_cast<int>(times.size())};
 }
 
-/// One step's line of the ladder.
 struct LadderRow {
   Step step;
   std::string verdict;  ///< "right", "WRONG", "not run"
@@ -46,7 +44,6 @@ struct CpuTimes {
   int threads = 0;  ///< of all_cores
 };
 
-/// All that a run of the ladder finds out.
 struct Ladder {
   Machine machine;
   std::vector<LadderRow> rows;
@@ -62,7 +59,6 @@ std::string gpus_in_words(const LadderRow& row, const Machine& machine);
 /// What is said of a step as soon as it is known.
 void print_row(const LadderRow& row);
 
-/// Prints all of it, for people.
 void print_table(const Ladder& ladder);
 
 /// Writes the table as ladder.tsv; ends the program where that fails (lab::write_whole).

@@ -66,7 +66,6 @@ void show_progress(const std::string& what) {
   if (isatty(STDERR_FILENO)) std::fprintf(stderr, "\r\033[K%s", what.c_str());
 }
 
-/// Runs a step's program for its times alone.
 Timing Climb::time(const Step& step, int n, int iterations) {
   show_progress(format("%s: timing, n = %d, %d iterations", step.name.c_str(), n, iterations));
   const TemporaryFolder folder;

@@ -30,9 +30,6 @@ constexpr const char* kHelp =
     "  --help             print this\n\n"
     "exit codes: 0 nothing that can be measured here is missed, 1 a goal is missed, 2 bad usage\n";
 
-constexpr int kExitNothingMissed = 0;
-constexpr int kExitMissed = 1;
-
 struct Arguments {
   validate::Instruments instruments;
   std::string name, exercise, next, verdict;
@@ -61,7 +58,6 @@ Arguments read_arguments(int argc, char** argv) {
   return arguments;
 }
 
-/// Whether a learner's file still has a TODO of this step.
 bool has_todo(const Arguments& arguments) {
   std::string source;
   return validate::read_text(arguments.exercise, &source) &&
@@ -83,7 +79,7 @@ int run(const Arguments& arguments) {
       std::printf("  Next: what is MISSED above. For a hint: make hint STEP=%.2s\n", name);
     }
     validate::write_verdict(arguments.verdict, "goal missed");
-    return kExitMissed;
+    return 1;
   }
   if (count.not_measurable == 0) {
     std::printf("%s: %s\n", name, todo ? "right so far, and its goals are reached" : "done");
@@ -96,7 +92,7 @@ int run(const Arguments& arguments) {
   } else if (!arguments.next.empty()) {
     std::printf("  %s\n", arguments.next.c_str());
   }
-  return kExitNothingMissed;
+  return 0;
 }
 
 }  // namespace

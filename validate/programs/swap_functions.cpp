@@ -53,7 +53,6 @@ struct Variant {
   const char* kind;         ///< alike, lines, own or constant
 };
 
-/// A function, a constant or a type.
 struct Part {
   std::string name;
   Lines lines;

@@ -99,7 +99,6 @@ std::string harmless(std::string line) {
   _exit(127);
 }
 
-/// The CPU time that the child itself has used.
 double cpu_seconds_of(pid_t child) {
   clockid_t clock;
   timespec used{};
@@ -120,7 +119,6 @@ double seconds_waited_for_a_cpu(pid_t child) {
   return longest;
 }
 
-/// Reads what the child prints until it ends, takes too long, or is unwanted.
 void watch(pid_t child, int output, const TimeLimit& time_limit, Clock::time_point start,
            const std::atomic<bool>* unwanted, ChildResult* result) {
   bool open = true, ended = false;

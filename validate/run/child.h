@@ -16,7 +16,6 @@ struct TimeLimit {
   TimeLimit(double limit, double of_cpu = INFINITY) : seconds(limit), cpu_seconds(of_cpu) {}
 };
 
-/// How a child process ended.
 struct ChildResult {
   bool started = false;    ///< false: it could not be executed; `output` says why
   bool timed_out = false;  ///< it was ended at the time limit

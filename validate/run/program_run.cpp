@@ -70,7 +70,6 @@ std::string trouble_of_machine(const Case& run, const ChildResult& child, const 
   return child.exit_code == lab::kExitCannotWrite ? said : "";
 }
 
-/// The words that start the run.
 std::vector<std::string> command_of(const std::string& program, const Case& run,
                                     const std::string& dir, const std::string& job_folder) {
   std::vector<std::string> command;

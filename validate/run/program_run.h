@@ -11,7 +11,6 @@
 
 namespace validate {
 
-/// One run of a step's program.
 struct Case {
   lab::ProblemKind problem;
   int n;
@@ -29,7 +28,6 @@ struct Case {
 /// The folder in which this program stands, and beside it the lab's others.
 std::string program_folder();
 
-/// What starts a job of several ranks.
 inline std::string launcher() { return program_folder() + "/ranks"; }
 
 /// "probe, n = 100, 10 iterations"; if they are given also ", --check-every 7", ", 3 ranks" and
@@ -39,7 +37,6 @@ std::string describe(const Case& run);
 /// What a program said last, without its own name in front: whoever prints this has a name for it.
 std::string last_words(const ChildResult& child);
 
-/// A run of the program and what it left behind.
 struct Run {
   ChildResult child;
   Record record;

@@ -20,7 +20,6 @@ bool refuse(std::string* error, const std::string& path, const std::string& why)
   return false;
 }
 
-/// Reads the first `bytes` bytes of a file into `to`.
 bool read_bytes(const std::string& path, std::size_t bytes, void* to, std::string* error) {
   std::ifstream file(path, std::ios::binary);
   return file.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes)) ||
@@ -54,7 +53,6 @@ bool read_int(const std::string& text, int* value) {
   return error == std::errc() && stopped == end;
 }
 
-/// run.json, into *record.
 bool read_head(const std::string& dir, int n, int iterations, Record* record, std::string* error) {
   std::string text;
   if (!read_file(dir + "/run.json", 64 << 10, &text, error)) return false;

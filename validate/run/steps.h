@@ -25,7 +25,6 @@ struct Step {
 /// Reads the list of steps below the lab's folder. Throws std::runtime_error where it cannot.
 std::vector<Step> read_steps(const std::string& lab_root);
 
-/// Splits a line at each `separator`.
 std::vector<std::string> split(const std::string& line, char separator);
 
 }  // namespace validate

@@ -21,7 +21,6 @@ inline std::string counted(int count, const char* what) {
 /// What stands between two texts; "" where one of them is missing.
 std::string between(const std::string& text, const std::string& before, const std::string& after);
 
-/// Whether a text holds `words`.
 inline bool says(std::string_view text, std::string_view words) {
   return text.find(words) != text.npos;
 }

@@ -50,7 +50,6 @@ std::vector<std::string> arguments_of(const Tokens& tokens, std::size_t begin, s
   return arguments;
 }
 
-/// The number of the line that a place in the text belongs to.
 int line_of(const std::string& text, std::ptrdiff_t place) {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + place, '\n'));
 }

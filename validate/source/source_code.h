@@ -33,13 +33,11 @@ struct Function {
   std::size_t begin = 0, end = 0;     ///< its { and } among the tokens of cuda_filter::lex
 };
 
-/// All of them, in order.
 std::vector<Function> functions_in(const std::string& source);
 
 /// Its lines, as code_only gives them.
 std::string code_of(const Function& function, const std::string& source);
 
-/// The one in which the line stands.
 Function function_at(const std::string& source, int line);
 
 /// The array that a line writes, or reads, if there is but one: "f_old" of x = f_old[k]; else "".
@@ -54,7 +52,6 @@ struct Queued {
   bool launch = false;
 };
 
-/// All of it, in order.
 std::vector<Queued> queued_in(const std::string& source);
 
 /// The number of the step that the first line of its source names: 9 of "// 09_shared_tile: ...";
