@@ -2,7 +2,6 @@
 // learner's. The one that is right tells where the mistake is (scripts/lib/which_function.sh).
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <fstream>
 #include <set>
@@ -13,6 +12,7 @@
 
 #include <lab/exit_codes.h>
 #include <lab/options.h>
+#include <lexer.h>
 
 #include "programs/command_line.h"
 #include "run/steps.h"
@@ -97,19 +97,16 @@ std::string text_of(const Source& source, const Part& part) {
 
 /// What stands before its {, without white space, the names of its parameters, and __restrict__.
 std::string head_of(const Source& source, const Part& function) {
-  std::string head = text_of(source, function);
-  head.erase(head.find('{'));
-  for (std::size_t k = head.size(); k-- > 0;) {
-    if (head[k] != ',' && head[k] != ')') continue;
-    std::size_t begin = k;
-    while (begin > 0 && (std::isalnum(head[begin - 1]) || head[begin - 1] == '_')) --begin;
+  const std::string text = text_of(source, function);
+  const cuda_filter::Tokens tokens = cuda_filter::lex(text);
+  std::string head;
+  for (std::size_t k = 0; k < tokens.size() && !is(tokens, k, "{"); ++k) {
+    const bool last = is(tokens, k + 1, ",") || is(tokens, k + 1, ")");
     // A type without a name stays.
-    if (begin > 0 && head[begin - 1] != '(') head.erase(begin, k - begin);
+    const bool name =
+        last && tokens[k].kind == cuda_filter::Kind::kIdentifier && !is(tokens, k - 1, "(");
+    if (!name && !is(tokens, k, "__restrict__")) head += tokens[k].text;
   }
-  for (std::size_t k; (k = head.find("__restrict__")) != std::string::npos;) head.erase(k, 12);
-  head.erase(
-      std::remove_if(head.begin(), head.end(), [](unsigned char c) { return std::isspace(c); }),
-      head.end());
   return head;
 }
 
