@@ -182,23 +182,20 @@ const Trace& Bench::trace(const std::string& program, int n, int iterations) {
   return traced(words, n > 0 ? n : default_n(program), iterations);
 }
 
-const Trace& Bench::traced_job(const std::string& setting, const std::string& program, int ranks,
-                               int n, int iterations, const std::vector<std::string>& more) {
-  std::vector<std::string> words = command(program, n, iterations);
-  words.insert(words.begin(), {setting, launcher(), std::to_string(ranks)});
-  words.insert(words.end(), more.begin(), more.end());
-  return traced(words, n, iterations);
-}
-
 const Trace& Bench::trace_job(int n, int iterations, int check_every) {
   if (have.on_cpu.empty()) throw NotMeasurable("needs the program that runs on the CPU");
-  return traced_job("LAB_HALOS=nccl", have.on_cpu, 2, n, iterations,
-                    {"--check-every", std::to_string(check_every)});
+  std::vector<std::string> words = command(have.on_cpu, n, iterations);
+  words.insert(words.begin(), {"LAB_HALOS=nccl", launcher(), "2"});
+  words.insert(words.end(), {"--check-every", std::to_string(check_every)});
+  return traced(words, n, iterations);
 }
 
 const Trace& Bench::trace_on_gpus(int ranks, int n, int iterations) {
   if (have.tracer.empty()) throw NotMeasurable("needs the tracer, which is not built here");
-  return traced_job("CUDA_INJECTION64_PATH=" + have.tracer, have.program, ranks, n, iterations, {});
+  std::vector<std::string> words = command(have.program, n, iterations);
+  words.insert(words.begin(),
+               {"CUDA_INJECTION64_PATH=" + have.tracer, launcher(), std::to_string(ranks)});
+  return traced(words, n, iterations);
 }
 
 const Trace& Bench::trace_watched(int n, int iterations) {

@@ -107,8 +107,6 @@ class Bench {
  private:
   /// A run that is traced, remembered by its words: settings, "NAME=value", then the command.
   const Trace& traced(const std::vector<std::string>& asked, int n, int iterations);
-  const Trace& traced_job(const std::string& setting, const std::string& program, int ranks, int n,
-                          int iterations, const std::vector<std::string>& more);
   ChildResult run(const std::vector<std::string>& command) const;
   void wait_for(const std::string& program) const;
   std::vector<std::string> command(const std::string& program, int n, int iterations) const;
