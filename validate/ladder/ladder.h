@@ -66,9 +66,6 @@ void write_results(const std::string& folder, const Ladder& ladder);
 
 inline constexpr int kCheckedRanks = 2;  ///< what a job of ranks is validated with at small n
 
-/// One line that says what goes on: overwritten on a terminal, elsewhere nothing. "": it is gone.
-void show_progress(const std::string& what);
-
 /// Validates steps, and times them one after the other. What it has found is in *found.
 class Climb {
  public:

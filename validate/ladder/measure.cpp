@@ -6,8 +6,6 @@
 #include <filesystem>
 #include <future>
 
-#include <unistd.h>
-
 #include <cuda_on_cpu/machine.h>
 #include <lab/problem.h>
 
@@ -61,10 +59,6 @@ void time_best(int n, Ladder* ladder) {
 }
 
 }  // namespace
-
-void show_progress(const std::string& what) {
-  if (isatty(STDERR_FILENO)) std::fprintf(stderr, "\r\033[K%s", what.c_str());
-}
 
 Timing Climb::time(const Step& step, int n, int iterations) {
   show_progress(format("%s: timing, n = %d, %d iterations", step.name.c_str(), n, iterations));

@@ -14,6 +14,7 @@
 #include "programs/command_line.h"
 #include "run/program_run.h"
 #include "run/steps.h"
+#include "run/text.h"
 
 namespace {
 

@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include <lab/exit_codes.h>
 #include <lab/options.h>
 
@@ -238,11 +236,10 @@ int run(const Arguments& arguments) {
     validate::write_verdict(arguments.verdict, "unchanged");
     return kExitWrong;
   }
-  const bool terminal = isatty(STDERR_FILENO);
-  validate::Verdict verdict = validate::check_step(arguments.check, [&](const std::string& what) {
-    if (terminal) std::fprintf(stderr, "\r\033[K  running: %s", what.c_str());
+  validate::Verdict verdict = validate::check_step(arguments.check, [](const std::string& what) {
+    validate::show_progress("  running: " + what);
   });
-  if (terminal) std::fputs("\r\033[K", stderr);
+  validate::show_progress("");
   look_at_own_n(arguments, &verdict);
   return print_verdict(arguments, verdict);
 }

@@ -1,6 +1,9 @@
 #include "run/text.h"
 
 #include <cstddef>
+#include <cstdio>
+
+#include <unistd.h>
 
 namespace validate {
 
@@ -18,6 +21,10 @@ std::string between(const std::string& text, const std::string& before, const st
   if (at == std::string::npos) return "";
   const std::size_t begin = at + before.size(), end = text.find(after, begin);
   return end == std::string::npos ? "" : text.substr(begin, end - begin);
+}
+
+void show_progress(const std::string& what) {
+  if (isatty(STDERR_FILENO)) std::fprintf(stderr, "\r\033[K%s", what.c_str());
 }
 
 std::string point_from_here(int di, int dj) {

@@ -25,6 +25,9 @@ inline bool says(std::string_view text, std::string_view words) {
   return text.find(words) != text.npos;
 }
 
+/// One line that says what goes on: overwritten on a terminal, elsewhere nothing. "": it is gone.
+void show_progress(const std::string& what);
+
 /// "(i, j-1)": the point that lies di columns and dj rows from point (i, j).
 std::string point_from_here(int di, int dj);
 
