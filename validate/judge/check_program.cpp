@@ -343,7 +343,7 @@ class Judgement {
 
   void say_right() {
     verdict_.becomes_right(
-        cases_.size() + to_tolerance_.has_value(), sizes_,
+        static_cast<int>(cases_.size()) + to_tolerance_.has_value(), sizes_,
         std::string(different_rounding_ ? "fields within rounding" : "fields bit for bit") +
             (single_precision_ ? ", residuals within 1e-6" : ", residuals within rounding"));
     if (different_rounding_) {
@@ -394,11 +394,10 @@ bool Verdict::becomes(Kind what, const std::string& said) {
   return true;
 }
 
-void Verdict::becomes_right(std::size_t runs, const std::set<int>& sizes, const std::string& how) {
+void Verdict::becomes_right(int runs, const std::set<int>& sizes, const std::string& how) {
   std::string list;
   for (int n : sizes) list += (list.empty() ? "" : ", ") + std::to_string(n);
-  becomes(kRight,
-          format("right: %zu run%s, n = %s; ", runs, runs == 1 ? "" : "s", list.c_str()) + how);
+  becomes(kRight, "right: " + counted(runs, "run") + ", n = " + list + "; " + how);
 }
 
 void Verdict::becomes_wrong(const Case& first_wrong, const Explanation& found) {

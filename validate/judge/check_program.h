@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <functional>
 #include <set>
 #include <string>
@@ -33,7 +32,7 @@ struct Verdict {
 
   // Each of these says what it is. becomes() is true, for cannot_run.
   bool becomes(Kind what, const std::string& said);
-  void becomes_right(std::size_t runs, const std::set<int>& sizes, const std::string& how);
+  void becomes_right(int runs, const std::set<int>& sizes, const std::string& how);
   void becomes_wrong(const Case& first_wrong, const Explanation& found);
   /// If this machine, and not the program, kept the run from a result.
   bool cannot_run(const Run& run);
