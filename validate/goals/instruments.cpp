@@ -154,7 +154,7 @@ int Bench::default_n(const std::string& program) const {
   return n;
 }
 
-const Trace& Bench::traced(const std::vector<std::string>& asked, int n, int iterations) {
+const Trace& Bench::traced(const std::vector<std::string>& asked) {
   const auto found = traces_.find(asked);
   if (found != traces_.end()) return found->second;
   const std::string rows = folder_.path() + "/trace.tsv", counts = folder_.path() + "/counts.tsv";
@@ -163,8 +163,6 @@ const Trace& Bench::traced(const std::vector<std::string>& asked, int n, int ite
   std::vector<std::string> words = {"env", "LAB_TRACE_TSV=" + rows, "LAB_CPU_COUNTS=" + counts};
   words.insert(words.end(), asked.begin(), asked.end());
   Trace trace;
-  trace.n = n;
-  trace.iterations = iterations;
   trace.seconds = run(words).seconds;
   for (const TraceRow& row : read_rows<TraceRow>(rows, "table\t")) {
     trace.rows[row.table].push_back(row);
@@ -179,7 +177,7 @@ const Trace& Bench::trace(const std::string& program, int n, int iterations) {
   std::vector<std::string> words = command(program, n, iterations);
   words.insert(words.begin(), {"CUDA_INJECTION64_PATH=" + (have.on_gpu ? have.tracer : ""),
                                "NVTX_INJECTION64_PATH=" + have.tracer});
-  return traced(words, n > 0 ? n : default_n(program), iterations);
+  return traced(words);
 }
 
 const Trace& Bench::trace_job(int n, int iterations, int check_every) {
@@ -187,7 +185,7 @@ const Trace& Bench::trace_job(int n, int iterations, int check_every) {
   std::vector<std::string> words = command(have.on_cpu, n, iterations);
   words.insert(words.begin(), {"LAB_HALOS=nccl", launcher(), "2"});
   words.insert(words.end(), {"--check-every", std::to_string(check_every)});
-  return traced(words, n, iterations);
+  return traced(words);
 }
 
 const Trace& Bench::trace_on_gpus(int ranks, int n, int iterations) {
@@ -195,7 +193,7 @@ const Trace& Bench::trace_on_gpus(int ranks, int n, int iterations) {
   std::vector<std::string> words = command(have.program, n, iterations);
   words.insert(words.begin(),
                {"CUDA_INJECTION64_PATH=" + have.tracer, launcher(), std::to_string(ranks)});
-  return traced(words, n, iterations);
+  return traced(words);
 }
 
 const Trace& Bench::trace_watched(int n, int iterations) {

@@ -61,7 +61,6 @@ struct KernelCount {
 
 /// What the lab's tracer, or CUDA on the CPU, noted of a run.
 struct Trace {
-  int n = 0, iterations = 0;
   double seconds = 0;                                 ///< of the whole program
   std::map<std::string, std::vector<TraceRow>> rows;  ///< by table: "kernels", "nvtx" ...
   std::map<int, KernelCount> kernels;  ///< of a watched program, by the line that launches them
@@ -106,7 +105,7 @@ class Bench {
 
  private:
   /// A run that is traced, remembered by its words: settings, "NAME=value", then the command.
-  const Trace& traced(const std::vector<std::string>& asked, int n, int iterations);
+  const Trace& traced(const std::vector<std::string>& asked);
   ChildResult run(const std::vector<std::string>& command) const;
   void wait_for(const std::string& program) const;
   std::vector<std::string> command(const std::string& program, int n, int iterations) const;

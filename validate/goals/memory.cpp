@@ -80,11 +80,10 @@ Measured left_to_gpu(Bench* bench, double least, const std::string& what) {
 }  // namespace
 
 Measured fields_managed(Bench* bench) {
-  constexpr int kN = 128;
-  const Trace& trace = bench->trace(bench->have.program, kN, 2);
+  const Trace& trace = bench->trace(bench->have.program, kCountedN, 2);
   const double bytes = trace.total("allocations", "managed", &TraceRow::bytes);
-  const double field = points(kN) * sizeof(float);
-  return {bytes >= 2 * field, format("%.3g of 2 fields, at n = %d", bytes / field, kN)};
+  const double field = points(kCountedN) * sizeof(float);
+  return {bytes >= 2 * field, format("%.3g of 2 fields, at n = %d", bytes / field, kCountedN)};
 }
 
 Measured everything_freed(Bench* bench) {
@@ -173,8 +172,8 @@ Measured migration_stopped(Bench* bench) {
   const auto runs = [&](int times) -> const Trace& {
     return bench->trace(bench->have.program, 0, times * kIterations);
   };
-  const double bytes = difference(runs, "migration", "", &TraceRow::bytes) / kIterations;
   const double field = points(bench->default_n(bench->have.program)) * sizeof(float);
+  const double bytes = difference(runs, "migration", "", &TraceRow::bytes) / kIterations;
   return {bytes < 0.01 * field,
           format("%.2g MB per iteration, %.2g %% of a field", 1e-6 * std::max(0.0, bytes),
                  100 * std::max(0.0, bytes) / field)};

@@ -114,14 +114,14 @@ Measured ranges_in_loop(Bench* bench) {
   std::string too_often;
   bool in_a_loop = false;
   for (const TraceRow& range : trace.table("nvtx")) {
-    if (range.count == trace.iterations) names.push_back(range.name);
-    if (range.count > trace.iterations) {
-      in_a_loop |= range.count >= (kRangesN - 2) * trace.iterations;
+    if (range.count == kRangesIterations) names.push_back(range.name);
+    if (range.count > kRangesIterations) {
+      in_a_loop |= range.count >= (kRangesN - 2) * kRangesIterations;
       too_often += format("; %s is entered %.0f times", range.name.c_str(), range.count);
     }
   }
   const std::string found =
-      names.empty() ? "none" : join(names) + format(", %d times each", trace.iterations);
+      names.empty() ? "none" : join(names) + format(", %d times each", kRangesIterations);
   const std::string open = open_ranges(trace);
   // A range around nothing covers some hundredths of a percent; and a busy machine measures badly.
   std::string empty;
@@ -135,8 +135,8 @@ Measured ranges_in_loop(Bench* bench) {
   }
   const bool done = with_work >= 2;
   return {done,
-          format("in %d iterations: ", trace.iterations) + found + too_often + (done ? "" : empty) +
-              (open.empty() ? "" : "; " + open),
+          format("in %d iterations: ", kRangesIterations) + found + too_often +
+              (done ? "" : empty) + (open.empty() ? "" : "; " + open),
           !open.empty()    ? close_ranges(trace)
           : !empty.empty() ? "Is the work between the push and the pop? (An object that pops the "
                              "range at its end needs a name, or it ends at once.)"
@@ -150,7 +150,7 @@ Measured ranges_outside(Bench* bench) {
   const Trace& trace = bench->trace(bench->have.program, kRangesN, kRangesIterations);
   std::vector<std::string> names;
   for (const TraceRow& range : trace.table("nvtx")) {
-    if (range.count < trace.iterations) names.push_back(range.name);
+    if (range.count < kRangesIterations) names.push_back(range.name);
   }
   const std::string open = names.size() >= 3 ? "" : open_ranges(trace);
   return {names.size() >= 3,
@@ -164,7 +164,7 @@ Measured ranges_closed(Bench* bench) {
   const double pops = trace.total("pops", "");
   if (pops > 0) {
     return {false, format("nvtxRangePop is called %.0f times with no range open", pops),
-            pops < (kRangesN - 2) * trace.iterations
+            pops < (kRangesN - 2) * kRangesIterations
                 ? kOtherRanges
                 : "A pop closes the range that was pushed last: is one inside a loop whose "
                   "push comes before it? Then the range ends in the first turn."};
@@ -190,7 +190,7 @@ Measured work_outweighs_start(Bench* bench) {
   const double run = in_loop / kIterations * kRunIterations;
   const double share = run / (run + rest);
   return {share >= 0.95, format("%.1f %% of %d iterations at n = %d (%.2f s of %.2f s)",
-                                100 * share, kRunIterations, trace.n, run, run + rest)};
+                                100 * share, kRunIterations, n, run, run + rest)};
 }
 
 Measured sweep_faster(Bench* bench) {
