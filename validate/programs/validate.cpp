@@ -49,9 +49,6 @@ constexpr const char* kHelp =
     "            5 the reference does not fit in memory, 77 cannot run here (no usable GPU, no\n"
     "            space left, a limit)\n";
 
-constexpr int kExitRight = 0;
-constexpr int kExitWrong = 1;
-
 struct Arguments {
   validate::StepCheck check;
   std::string name, exercise, before, source, verdict;
@@ -211,7 +208,7 @@ int print_verdict(const Arguments& arguments, const validate::Verdict& verdict) 
     validate::write_verdict(arguments.verdict, right          ? "right"
                                                : rule.empty() ? "wrong"
                                                               : "wrong\t" + rule);
-    return right ? kExitRight : kExitWrong;
+    return right ? 0 : 1;
   }
   const bool no_gpu = verdict.kind == validate::Verdict::kNoGpu;
   if (no_gpu || verdict.kind == validate::Verdict::kCannotRunHere) {
@@ -234,7 +231,7 @@ int run(const Arguments& arguments) {
         arguments.name.c_str(), there ? todo.c_str() : "the task",
         there ? arguments.exercise.c_str() : "its guide, and in the first lines of the file");
     validate::write_verdict(arguments.verdict, "unchanged");
-    return kExitWrong;
+    return 1;
   }
   validate::Verdict verdict = validate::check_step(arguments.check, [](const std::string& what) {
     validate::show_progress("  running: " + what);
