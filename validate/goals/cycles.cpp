@@ -65,7 +65,7 @@ Measured solves_in_few_copies(Bench* bench) {
   need_gpu(bench);
   const int n = bench->default_n(bench->have.program);
   const double ms = bench->milliseconds(bench->have.program, n, 1);
-  const double copy_ms = 8e-6 * points(n) / bench->gpu().copy_gb_per_s;
+  const double copy_ms = 1e-6 * 2 * sizeof(float) * points(n) / bench->gpu().copy_gb_per_s;
   return {ms <= kMost * copy_ms,
           format("%.1f ms at n = %d, %.1f copies of the field", ms, n, ms / copy_ms)};
 }
