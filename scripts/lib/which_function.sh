@@ -114,7 +114,7 @@ repaired_launch() {
     lines="line ${line//,/ and line }"
     case $kind in
       waits) echo "what starts at $lines. If the program waited for it there, it would be right." ;;
-      *) echo "the launch at $lines, or which points its kernel gives to each block. With more blocks your program is right." ;;
+      *) echo "the launch at $lines, or which points its kernel gives to each block. With 8 times as many blocks your program is right." ;;
     esac
     return 0
   done

@@ -107,8 +107,8 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
       Diagnosis diagnosis = explain(other, patient);
       if (!diagnosis.known()) return diagnose(wrong, patient, Subject::kPassSum);
       // What is told of the run at hand may look otherwise.
-      const bool both = wrong.field && other.field;
-      if (!both && diagnosis.seen_in.empty()) diagnosis.seen_in = describe(each);
+      const bool alike = wrong.field == other.field && wrong.residual == other.residual;
+      if (!alike && diagnosis.seen_in.empty()) diagnosis.seen_in = describe(each);
       return diagnosis;
     }
     if (patient.ask(each)) {  // an exercise that is not done yet has no such option
@@ -414,7 +414,8 @@ Explanation explain_failure(const Check& check, const Case& run, const Run& tria
   }
   std::vector<std::string> lines = diagnosis.lines();
   lines.push_back(trial.error);
-  describe_finding(patient->finding, &lines);
+  // Of a launch that is far too large that says less than the diagnosis.
+  if (!diagnosis.answer.has("threads")) describe_finding(patient->finding, &lines);
   return {lines, diagnosis.rule()};
 }
 

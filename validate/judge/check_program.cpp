@@ -317,7 +317,7 @@ class Judgement {
       }
     }
     if (!lines.empty()) wrong(*to_tolerance_, {lines});
-    judge_field_at_the_stop(trial.record.iterations);
+    judge_field_at_the_stop(trial.record);
   }
 
   bool ends_with(int sweeps) {
@@ -329,12 +329,23 @@ class Judgement {
   }
 
   /// The field with which it stops has had all sweeps, too.
-  void judge_field_at_the_stop(int made) {
+  void judge_field_at_the_stop(const Record& record) {
+    const int made = record.iterations, each = record.residuals.front().iteration;
     if (ends_with(made)) return;
     std::vector<std::string> lines = {
         format("it stops in iteration %d, as it should, but its field is not that of %d sweeps",
                made, made)};
     if (ends_with(made - 1)) lines[0] += ": the last one is missing";
+    // With passes in flight.
+    for (int later = made + 1; later <= made + 3 * each; ++later) {
+      if (!ends_with(later)) continue;
+      wrong(*to_tolerance_,
+            {{format("it stops in iteration %d, but its field is that of %d sweeps: what was "
+                     "queued by then is performed as well",
+                     made, later),
+              "look at: the end of main: sweeps that are queued when the tolerance is met count as "
+              "well, so the last residual that run.record gets is theirs"}});
+    }
     lines.push_back(
         "look at: what follows a sweep (a copy, or a swap, that makes the new field the old one): "
         "it has to be done before the loop ends, after the last sweep, too");

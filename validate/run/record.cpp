@@ -115,7 +115,7 @@ bool read_record(const std::string& dir, int n, int iterations, Record* record,
     record->residuals.push_back(residual);
   }
   const std::vector<Record::Residual>& all = record->residuals;
-  if (all.empty() && record->iterations > 0) return refuse(error, path, "holds no residual");
+  if (all.empty() && iterations > 0) return refuse(error, path, "holds no residual");
   if (all.size() > 1 && all[0].iteration == 2 && all[1].iteration == 3) {
     return refuse(error, path, "begins with iteration 2, and then has each one");
   }

@@ -40,7 +40,8 @@ enum class Space { device, managed, pinned };
 
 /// All new memory is filled with NaN (bytes 0xff), so that a value that was never written shows. It
 /// ends at a page that cannot be touched.
-cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where);
+cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where,
+                     const char* call = nullptr);
 
 /// Waits for all work, as cudaFree does. The addresses are not given out again.
 cudaError_t release(void* pointer, bool pinned, Where where);
@@ -71,7 +72,8 @@ cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width, 
                             CUDA_ON_CPU_CALLER) {
   constexpr std::size_t kRowAlignment = 512;
   *pitch = (width + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
-  return cuda_on_cpu::allocate((void**)pointer, *pitch * height, cuda_on_cpu::Space::device, where);
+  return cuda_on_cpu::allocate((void**)pointer, *pitch * height, cuda_on_cpu::Space::device, where,
+                               "cudaMallocPitch");
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned = cudaMemAttachGlobal,

@@ -134,7 +134,8 @@ Report report_access(const char* kind, Where where, const char* access, const vo
   return report;
 }
 
-cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where) {
+cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where,
+                     const char* call) {
   if (!pointer) return error(cudaErrorInvalidValue, "no pointer to write to");
   handle_faults();
   if (bytes == 0) {
@@ -157,7 +158,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, Space space, Where where
   a.bytes = bytes;
   a.space = space;
   constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocHost"};
-  a.origin = Origin::now(kCalls[static_cast<int>(space)], where);
+  a.origin = Origin::now(call ? call : kCalls[static_cast<int>(space)], where);
   a.protection = PROT_READ | PROT_WRITE;
   std::memset(a.data, kPadding, a.data_bytes);
   allocations()[a.data - a.guard_bytes] = a;
@@ -282,6 +283,18 @@ int report_growth() {
 
 // ---- copies -------------------------------------------------------------------------------------
 
+/// Whether all that a copy or a fill uses from `p` on, which `words` tell, is allocated.
+static cudaError_t check_room(const void* p, std::size_t bytes, const char* what,
+                              const std::string& words) {
+  const Allocation* a = find_allocation(p);
+  if (!a || a->freed || a->holds(p, bytes)) return cudaSuccess;
+  const std::ptrdiff_t room = a->end() - static_cast<const char*>(p);
+  return error_because(
+      {.kind = "room", .place = what, .allocated_line = a->origin.where.line, .bytes = room},
+      cudaErrorInvalidValue, words, ", but the ", what, " has room for only ", room,
+      " bytes of the ", a->bytes, " allocated at ", a->origin.where);
+}
+
 /// A pointer that one of cudaMemcpy's sides uses as `what`; if it cannot be that, says why.
 static cudaError_t check_side(const void* p, std::size_t bytes, const char* what, bool as_host,
                               bool as_device) {
@@ -289,13 +302,7 @@ static cudaError_t check_side(const void* p, std::size_t bytes, const char* what
   if (a && a->freed) {
     return error(cudaErrorInvalidValue, "the ", what, " was freed at ", a->freed_at);
   }
-  if (a && !a->holds(p, bytes)) {
-    const std::ptrdiff_t room = a->end() - static_cast<const char*>(p);
-    return error_because(
-        {.kind = "room", .place = what, .allocated_line = a->origin.where.line, .bytes = room},
-        cudaErrorInvalidValue, bytes, " bytes, but the ", what, " has room for only ", room,
-        " of the ", a->bytes, " allocated at ", a->origin.where);
-  }
+  if (auto e = check_room(p, bytes, what, joined(bytes, " bytes"))) return e;
   if (as_host && a && a->space == Space::device) {
     return error_because({.kind = "direction", .place = what}, cudaErrorInvalidValue, "the ", what,
                          " is device memory, but the direction says host");
@@ -433,6 +440,12 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
   if (width > to_pitch || width > from_pitch) {
     return error(cudaErrorInvalidPitchValue, "rows of ", width, " bytes do not fit in pitches of ",
                  to_pitch, " (to) and ", from_pitch, " bytes (from)");
+  }
+  const std::string rows = joined(height, " rows of ", width, " bytes");
+  const auto from_pitches = [&](std::size_t pitch) { return (height - 1) * pitch + width; };
+  if (height > 0) {
+    if (auto e = check_room(to, from_pitches(to_pitch), "destination", rows)) return e;
+    if (auto e = check_room(from, from_pitches(from_pitch), "source", rows)) return e;
   }
   const bool wait = waits_by_itself(to, from, stream);
   for (std::size_t row = 0; row < height; ++row) {

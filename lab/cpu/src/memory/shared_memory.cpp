@@ -130,8 +130,9 @@ void check_shared(std::size_t offset, std::size_t bytes, const char* does, const
   if (offset + bytes <= end) return;
   Report report = block.report("shared_end", site.line());
   report.access = does;
-  block.fail_in_thread(report, does, " shared memory ", offset + bytes - end,
-                       " bytes past the end of a variable");
+  block.fail_in_thread(report, does, " shared memory ",
+                       offset > end ? joined(offset - end, " bytes") : "just",
+                       " past the end of a variable");
 }
 
 }  // namespace cuda_on_cpu

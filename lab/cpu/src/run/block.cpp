@@ -346,12 +346,13 @@ void Block::fail_at_barrier(unsigned Warp::*at, const char* barrier, const char*
   int waiting = 0, other = 0;
   while (!(warp_of(waiting).*at & bit_of(waiting))) ++waiting;
   while (warp_of(other).*at & bit_of(other) && waits_at_[other] == waits_at_[waiting]) ++other;
-  const std::string does = warp_of(other).returned() & bit_of(other)
-                               ? joined(" has returned", if_returned)
-                               : joined(" waits at ", waits_at_[other]);
+  const bool returned = warp_of(other).returned() & bit_of(other);
+  const std::string does =
+      returned ? joined(" has returned", if_returned) : joined(" waits at ", waits_at_[other]);
   fail_in_block("barrier", waits_at_[waiting],
                 joined(barrier, " not reached by all threads of the block: thread ",
-                       index_[waiting], " waits here, thread ", index_[other], does));
+                       index_[waiting], " waits here, thread ", index_[other], does),
+                returned ? "" : text(waits_at_[other].line));
 }
 
 // ---- what the headers call ----------------------------------------------------------------------

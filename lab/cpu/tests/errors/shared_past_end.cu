@@ -1,4 +1,4 @@
-// expect: shared_past_end.cu:@store: writes shared memory 4 bytes past the end of a variable
+// expect: shared_past_end.cu:@store: writes shared memory just past the end of a variable
 //         \(kernel launched at line @launch, block \(0,0,0\), thread \(32,0,0\)\)
 // variant: watched
 

@@ -207,7 +207,7 @@ const Family kPassMistakes = {
      "sweeps in between, {where} {?several|do not keep their values, or the points next to them keep theirs|does not "
      "keep its values, or the points next to it keep theirs}",
      {"where the boundary's points keep their values, and only they: after every sweep of a pass, not only after the "
-      "last one; each sweep is one row behind the previous one",
+      "last one{?ring|; each sweep is one row behind the previous one}",
       "{?!ring|whether the launch grid has blocks for the last rows and columns: a block that performs more sweeps "
       "stores fewer points}"}},
     {"strips_keep_too_many_columns", Strength::kShape, without(kGraph), of_pass<ends>,
