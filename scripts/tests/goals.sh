@@ -34,7 +34,7 @@ goals_of_steps() {
       measure "$step" "$program" "${program}_watched"
       expect_status 0 "the solution of $step"
       expect "^$step: (done|right; )" "the solution of $step"
-      expect_no "(crashed|exit code|not built)" "the solution of $step"
+      expect_no "(crashed|exit code|not built|Remark)" "the solution of $step"
       if [[ $need_gpu != *" $number "* ]]; then expect "Goal reached: " "the solution of $step"; fi
 
       # The step before, in this one's place.
@@ -151,6 +151,19 @@ made 'while [ "$1" != --iterations ]; do shift; done' \
   "printf '$temp/source/two.cu\\t9\\t1\\t1\\tglobal\\tstore\\t4\\t2048\\t%d\\t8192\\t0\\t0\\t1\\t1\\n' \$((34 * 16384 * \$2)) >\"\$LAB_CPU_COUNTS\""
 run "$goals" --name 05_copy_kernel --watched "$temp/made" "$temp/made"
 expect '^    the GPU writes 35.1 fields per iteration; 2 would do: does each thread have points of its own\?' "many copies"
+
+# A launch grid that counts points, or whose blocks are single threads; and one that is rounded up.
+launched() { # GRID BLOCK
+  made "printf 'kernels\tjacobi_sweep_kernel\t1\t0\t0\t0\t0\t0\t0\t0\t$1\t$2\t-\t-\t-\t-\n' >>\"\$LAB_TRACE_TSV\""
+  run "$goals" --name 04_jacobi_kernel "$temp/made"
+}
+launched 32x1022x1 32x32x1
+expect '^  Remark: at n = 1024 jacobi_sweep_kernel is launched with 32x1022x1 blocks of 32x32x1 threads' "rows for blocks"
+expect ' room for 32 times as many threads as there are points\. The first value' "rows for blocks"
+launched 1022x1022x1 1x1x1
+expect ' room for 32 times as many threads' "blocks of one thread"
+launched 33x33x1 32x32x1
+expect_no 'Remark' "whole blocks"
 
 # Without a GPU, what n means for the caches that are common.
 made 'echo "  --n N   points per side (default 4096)"'

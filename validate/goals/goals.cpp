@@ -11,6 +11,9 @@
 namespace validate {
 namespace {
 
+// The first step with a kernel, and the first whose programs are jobs of ranks.
+constexpr int kFirstKernelStep = 4, kFirstJobStep = 14;
+
 struct Goal {
   int step;
   const char* goal;
@@ -141,6 +144,12 @@ GoalCount measure_goals(int number, Bench* bench) {
   for (const Goal& goal : goals()) {
     if (goal.step != number) continue;
     count.tell(goal.goal, goal.advice, [&] { return goal.measure(bench); });
+  }
+  if (number < kFirstKernelStep || number >= kFirstJobStep) return count;
+  try {
+    const std::string large = large_launch(bench);
+    if (!large.empty()) std::printf("  Remark: %s.\n", large.c_str());
+  } catch (const NotMeasurable&) {  // a remark may as well be left out
   }
   return count;
 }

@@ -55,6 +55,9 @@ Measured exchange_before_passes(Bench*), nothing_through_host(Bench*), sums_at_c
     exchange_beside_kernel(Bench*), parts_beside_each_other(Bench*),
     exchange_starts_beside_kernel(Bench*), host_waits_late(Bench*), scales(Bench*);
 
+/// A launch with far more threads than the grid has points, in words; "": there is none.
+std::string large_launch(Bench* bench);
+
 struct GoalCount {
   int missed = 0, not_measurable = 0;
 

@@ -117,6 +117,22 @@ Measured sweep_on_gpu(Bench* bench) {
                     : ""};
 }
 
+std::string large_launch(Bench* bench) {
+  constexpr int kN = 1024, kWarp = 32;  // whole warps are launched
+  constexpr double kFarMore = 4;
+  for (const TraceRow& row : bench->trace(bench->have.program, kN, 1).table("kernels")) {
+    const double warps = product(row.grid) * std::ceil(product(row.block) / kWarp);
+    const double times = warps * kWarp / points(kN);
+    if (times < kFarMore) continue;
+    return format(
+        "at n = %d %s is launched with %s blocks of %s threads, whose warps (of 32) have "
+        "room for %.0f times as many threads as there are points. The first value in "
+        "<<<...>>> is a number of blocks, and a block should fill its warps",
+        kN, row.name.c_str(), row.grid.c_str(), row.block.c_str(), times);
+  }
+  return "";
+}
+
 /// A learner who swaps the pointers, as step 10 does, has no copy to make.
 Measured copy_on_gpu(Bench* bench) {
   const Iteration iteration = one_iteration(bench);

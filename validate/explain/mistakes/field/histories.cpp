@@ -210,12 +210,11 @@ const Family kHistoryMistakes = {
      {"{?strips|{handover}: it must change main's own pointers|where std::swap(f_old, f_new) must be called in main: "
       "after every odd number of sweeps; and which pointer run.finish copies from}"}},
     {"every_sweep_reads_the_start", Strength::kHistory, with(kSwaps), of_field<history_of_two<at_most_one_sweep>>,
-     "every sweep{?graph| of both graphs} reads the initial field and writes the same other field, while main's "
-     "pointers change roles",
-     {"{?graph|the pointers that each graph is captured with: the second graph reads what the first one writes, so "
-      "main's own pointers change roles while a graph is captured (a function that gets them by value exchanges only "
-      "its copies): {handover}; and whether the two passes take turns|the arguments of {sweep} where it is launched, "
-      "and {handover}}"}},
+     "every sweep{?graph| of both graphs} reads the initial field and writes the same other field, while main takes "
+     "them in turn for the new one",
+     {"{?graph|the pointers that each graph is captured with: the second graph reads what the first one writes (a "
+      "function that gets pointers by value exchanges only its copies): {handover}; and whether the two passes take "
+      "turns|the arguments of {sweep} where it is launched, and {handover}}"}},
     {"fields_swapped_and_not_swept", Strength::kHistory, with(kSwaps), of_field<history_of_two<starts_in_turn>>,
      "{?checks|with --check-every 1 }no sweep is performed, or it stores nothing, or it has not ended when its result "
      "is used: the fields change roles, and keep their starting values",
