@@ -107,7 +107,7 @@ Diagnosis explain(const Wrong& wrong, const Patient& patient) {
       Diagnosis diagnosis = explain(other, patient);
       if (!diagnosis.known()) return diagnose(wrong, patient, Subject::kPassSum);
       // What is told of the run at hand may look otherwise.
-      const bool alike = wrong.field == other.field && wrong.residual == other.residual;
+      const bool alike = wrong.field && other.field && wrong.residual == other.residual;
       if (!alike && diagnosis.seen_in.empty()) diagnosis.seen_in = describe(each);
       return diagnosis;
     }

@@ -223,7 +223,8 @@ std::string fitted(const FieldLook& look) {
 const char* const kFit = "{where} becomes {formula}; it should be 0.25 of east, north, west and south each";
 const std::vector<std::string> kFitLooks = {
     "{?march_first|{march}}",
-    "{?strips|{put_together}|where {sweep} reads each of the four neighbours, and {update_line}}"};
+    "{?strips|{put_together}|where {sweep} reads each of the four neighbours, and {update_line}{?tile|; and which "
+    "points are loaded into the tile, its halo too}}"};
 
 const Family kUpdateMistakes = {
     {"update_reads_the_new_field", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,

@@ -276,7 +276,7 @@ const Family kFindingMistakes = {
      "not all threads of {?barrier|the block|the warp} reach the {?barrier|barrier|shuffle} at line {line}: "
      "{?detail|others wait at line {detail}|some have returned before, or an `if` or a loop leads them around it}",
      {"{?detail|line {detail}: whether only some of the threads get there, through an `if` or a loop}",
-      "each `return`, `if` and loop before line {line}: threads without a point skip their work, not the "
+      "each `return`, `if` and loop on the way to line {line}: threads without a point skip their work, not the "
       "{?barrier|barrier (a cub reduction has barriers inside)|shuffle; and the block's shape in {host}: 32 lanes of a "
       "warp along x, before the number of warps}"}},
     {"lane_takes_no_part", kForbidden, kAnyProgram, finding,

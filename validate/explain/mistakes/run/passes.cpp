@@ -162,6 +162,15 @@ Answer sum_of_pass(const Evidence& evidence) {
     for (int k = first; k <= last; ++k) sum += right.residual(k) * right.residual(k);
     return std::sqrt(sum);
   };
+  const std::vector<Record::Residual>& all = seen->residuals;
+  bool early = all.size() > 1, late = early;
+  for (std::size_t k = 1; k < all.size(); ++k) {
+    early &= same_residual(all[k - 1].value, right.residual(all[k].iteration));
+    late &= same_residual(all[k].value, right.residual(all[k - 1].iteration));
+  }
+  if (early || late) {
+    return Answer("residual_of_another_iteration").with("late", late).with("of_pass", true);
+  }
   const char* what = nullptr;
   if (explained(together)) {
     what = "the changes of all sweeps of a pass are in the sum, and not only the last one's";

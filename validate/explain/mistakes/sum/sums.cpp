@@ -278,7 +278,7 @@ const Family kSumMistakes = {
      "every residual is 0, though the field changes: {?other|the change is computed after the new value has replaced "
      "the old one, or }the sum stays 0 (nothing is added{?checks|, or not by a pass of this length}, or only to a copy "
      "of it){?unfetched|, or the host reads it {?unseen|before the kernel has added to it or }after it was "
-     "reset}{?own|, or the formula turns it into 0}{?check_kernel|. Or nothing was ever added to the sum}",
+     "reset}{?own|, or the formula turns it into 0}",
      {"{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
       "before each check (with --check-every 1 for each)}{?passes|whether the kernel that adds to the sum, the one "
       "with kSum, is launched: for the last pass before each check}",
@@ -298,7 +298,7 @@ const Family kSumMistakes = {
       "what stands around the line that computes the residual: whether it is done in each iteration{?late_sum|; and "
       "whether the place on the host that is read is the one that this sum was copied to}"}},
     {"residual_of_another_iteration", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "each iteration reports the residual of the {?late|previous|next} one",
+     "{?of_pass|In longer passes each|each} {?late_sum|check|iteration} reports the residual of the {?late|previous|next} one",
      {"{?late|the order in the loop of main: sweep, residual, then run.record(++iteration, residual); and in {host}: "
       "first the sweep, then what adds up its changes or copies them|{?late_sum|whose sum is read in the loop of main: "
       "that of the previous {?passes|check|pass}, not of the one that was launched last; and which number of sweeps it "
