@@ -90,7 +90,7 @@ strike() { # strike SIGNAL RANK
   status=0
   "$start_job" $many "$program" --n 200 --iterations 1000000 --quiet >"$temp/out" 2>"$temp/err" &
   local job=$!
-  for ((k = 0; k < 200; ++k)); do
+  for ((k = 0; k < 20 * $(patience 15); ++k)); do
     for pid in $(pgrep -f "^$program --n 200" || true); do
       if tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qx "OMPI_COMM_WORLD_RANK=$2"; then break 2; fi
     done
