@@ -150,6 +150,12 @@ find_where() {
     return 0
   fi
   if [[ $sure == constant ]]; then where+=", or in what uses it"; fi
+  # A kernel that goes over several parts by gridDim has one of each with the solution's launch grid: that hides a mistake.
+  if [[ $sure == sure && $where =~ ^line\ ([0-9]+), ]] && grep -q 'gridDim' "$source_file" &&
+    sed -n "${BASH_REMATCH[1]}p" "$source_file" | grep -qE 'dim3|grid|blocks'; then
+    where+=", or which points its kernel gives to each block"
+    sure=grid
+  fi
   if [[ $sure == own ]]; then where+=", or in what it needs from elsewhere (a launch, memory, a constant)"; fi
   if [[ $sure != launch ]]; then where+=". With the solution's code there, your program $words."; fi
   # What these lines call is no other function.

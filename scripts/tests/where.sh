@@ -88,6 +88,13 @@ expect "^  diagnosis: a race: the host, or another stream, goes on before work t
 expect "^  where: what starts at line $(line_of 'own_stream()>>>'). If the program" "starting values that nothing waits for"
 expect_no "^  look at: " "starting values that nothing waits for"
 
+# A kernel that goes over the blocks of a smaller launch grid, and forgets which of them it is at: with the solution's grid,
+# which has one for each, it would be right.
+given 04 's/^  const int j = blockIdx.y \* blockDim.y \+ threadIdx.y;/  for (int part = blockIdx.y; part * int(blockDim.y) < n; part += gridDim.y) {\n&/
+  /^__global__ void jacobi_sweep_kernel/,/^}/ s/^}/  }\n}/; s/(const dim3 grid\(\(n \+ kBlockX - 1\) \/ kBlockX,) .*/\1 2);/'
+check 04
+expect "^  where: line $(line_of 'dim3 grid'), in jacobi_sweep, or which points its kernel" "a part of the grid"
+
 # Two mistakes: neither function alone makes it right.
 given 04 's/f_old\[idx\(i, j - 1, n\)\]/f_old[idx(i, j - 2, n)]/; s/start\(i, j\)/start(j, i)/'
 check 04

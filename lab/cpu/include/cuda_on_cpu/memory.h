@@ -86,8 +86,9 @@ cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned = cudaHostAl
   return cuda_on_cpu::allocate((void**)pointer, bytes, cuda_on_cpu::Space::pinned, where);
 }
 template <class T>
-cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned flags, CUDA_ON_CPU_CALLER) {
-  return cudaMallocHost(pointer, bytes, flags, where);
+cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned, CUDA_ON_CPU_CALLER) {
+  return cuda_on_cpu::allocate((void**)pointer, bytes, cuda_on_cpu::Space::pinned, where,
+                               "cudaHostAlloc");
 }
 inline cudaError_t cudaFree(void* pointer, CUDA_ON_CPU_CALLER) {
   return cuda_on_cpu::release(pointer, false, where);

@@ -289,10 +289,11 @@ static cudaError_t check_room(const void* p, std::size_t bytes, const char* what
   const Allocation* a = find_allocation(p);
   if (!a || a->freed || a->holds(p, bytes)) return cudaSuccess;
   const std::ptrdiff_t room = a->end() - static_cast<const char*>(p);
+  const std::string of_all = p == a->begin ? "" : joined(" of the ", a->bytes);
   return error_because(
       {.kind = "room", .place = what, .allocated_line = a->origin.where.line, .bytes = room},
-      cudaErrorInvalidValue, words, ", but the ", what, " has room for only ", room,
-      " bytes of the ", a->bytes, " allocated at ", a->origin.where);
+      cudaErrorInvalidValue, words, ", but the ", what, " has room for only ", room, of_all,
+      " bytes, allocated at ", a->origin.where);
 }
 
 /// A pointer that one of cudaMemcpy's sides uses as `what`; if it cannot be that, says why.
@@ -306,6 +307,11 @@ static cudaError_t check_side(const void* p, std::size_t bytes, const char* what
   if (as_host && a && a->space == Space::device) {
     return error_because({.kind = "direction", .place = what}, cudaErrorInvalidValue, "the ", what,
                          " is device memory, but the direction says host");
+  }
+  if (const Allocation* beside = as_device && !a ? nearest_allocation(p) : nullptr) {
+    return error_because(
+        {.kind = "room", .place = what, .allocated_line = beside->origin.where.line},
+        cudaErrorInvalidValue, bytes, " bytes, but the ", what, " is ", describe_address(p));
   }
   if (as_device && !a) {
     return error_because({.kind = "host_memory", .place = what}, cudaErrorInvalidValue, "the ",

@@ -1,5 +1,5 @@
 // expect: pitch_rows_past_end.cu:@copy: .*\(8 rows of 16 bytes, but the source has room for only
-//         2048 bytes of the 2048 allocated at pitch_rows_past_end.cu:@allocate\)
+//         2048 bytes, allocated at pitch_rows_past_end.cu:@allocate\)
 // expect-no: bytes that cudaMalloc gave
 
 #include <check.h>

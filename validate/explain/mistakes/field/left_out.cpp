@@ -220,8 +220,8 @@ Answer kept_values(const FieldLook& look) {
 // clang-format off
 const char* const kLaunch =
     "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, "
-    "{launch_grid}{?row|; or, if a block has a whole row, the loop over its points: without one, {row} threads have "
-    "{row} points}{?strips|; and what {sweep} itself divides, rows by blocks or warps}}";
+    "{launch_grid}{?row|; or, if a block has a whole row, the loop over its points: without one, each thread has one "
+    "point}{?strips|; and what {sweep} itself divides, rows by blocks or warps}}";
 const char* const kPointsOfThreads =
     "which points the threads of {?by_sweep|{sweep}|{copy}} have: i and j from blockIdx, blockDim and threadIdx, the "
     "`if` there, and the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points "

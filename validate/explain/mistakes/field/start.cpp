@@ -51,6 +51,15 @@ Answer missing_starts(const FieldLook& look) {
       .with("have", rows.size() + columns.size() == 1 ? "has" : "have");
 }
 
+/// What a run of no iteration hands over, if it is not what the field should begin with.
+Answer wrong_before_the_first_sweep(const FieldLook& look) {
+  const auto none = look.after(0);
+  if (!none || none->iterations != 0 || none->field.size() != look.start_old.size()) return {};
+  const Cells wrong = differing(look.start_old, none->field, look.n, 0);
+  if (wrong.count() == 0 || agree(look.start_new, none->field, look.n, 0)) return {};
+  return Answer(true).with("count", wrong.count()).with("all", none->field.size());
+}
+
 /// Whether each sweep makes of the field that was found before it what is found after it, so that
 /// only the field that the first one began with was wrong.
 Answer only_the_start(const FieldLook& look) {
@@ -112,6 +121,7 @@ Answer not_handed_over(const FieldLook& look) {
       .with("count", first)
       .with("all", all)
       .with("quarter", 4 * first == all || 4 * first == n)
+      .with("by_rows", says(look.evidence.source, "cudaMemcpy2D"))
       .with("place", point(first))
       .with("value", k == enough         ? "what belongs to point " + point(what - 1)
                      : std::isnan(value) ? "what nothing has written"
@@ -127,9 +137,9 @@ const Family kStartMistakes = {
      "as the result: of {all} points the first {count} are right{?quarter| (a quarter, as if a float were one byte)}, "
      "and point {place} holds {value}",
      {"what run.finish is given in main{?swaps|: it gets to, j and rows, in this order, and is asked for some rows at "
-      "a time, from row j on, so the copy begins at f_old + idx(0, j, n), and copies {?pitch|rows of n floats|rows * n "
-      "floats}, each of sizeof(float) bytes}",
-      "{?pitch|cudaMemcpy2D: its width is the number of bytes that are copied of a row, a pitch the number of bytes "
+      "a time, from row j on, so the copy begins {?pitch or by_rows|with that row, and copies rows of n floats|at f_old + idx(0, "
+      "j, n), and copies rows * n floats}, each of sizeof(float) bytes}",
+      "{?pitch or by_rows|cudaMemcpy2D: its width is the number of bytes that are copied of a row, a pitch the number of bytes "
       "from one row to the next, padding included, each in its own memory}"}},
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,
      "{?given|{lines} {have} starting values, but the sweep does not get them: it is right, but computes as if nothing "
@@ -149,6 +159,10 @@ const Family kStartMistakes = {
       "{?tile|whether the tile also loads the boundary's points: columns and rows 0 and n - 1}",
       "{starts_in_main}",
       "{?!swaps|idx: each point has a place of its own in memory}"}},
+    {"wrong_before_the_first_sweep", Strength::kSymptom, kAnyProgram, of_field<wrong_before_the_first_sweep>,
+     "before the first sweep {count} of {all} points already have another value than their starting value",
+     {"idx: each point (i, j) has a place of its own in memory",
+      "what fills the fields: each point gets start(i, j); and the memory of the two fields: n * n floats for each"}},
 };
 // clang-format on
 

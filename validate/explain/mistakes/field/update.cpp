@@ -165,6 +165,40 @@ Answer neighbour_from_elsewhere(const FieldLook& look) {
   return {};
 }
 
+/// Whether each wrong row takes one other row, in place of the one north or south of it: as if a
+/// value were not moved on from row to row.
+Answer rows_of_a_march(const FieldLook& look) {
+  if (!look.interior_only() || !look.points_differ()) return {};
+  const int n = look.n;
+  for (const int side : {-1, 1}) {
+    int wrong_rows = 0;
+    std::vector<std::string> found;
+    for (int j = 1; j < n - 1; ++j) {
+      std::vector<int> wrong;
+      for (int i = 1; i < n - 1; ++i) {
+        if (look.inside.has(i, j)) wrong.push_back(i);
+      }
+      if (2 * wrong.size() < static_cast<std::size_t>(n)) continue;
+      ++wrong_rows;
+      const auto taken = [&](int row) {
+        return std::all_of(wrong.begin(), wrong.end(), [&](int i) {
+          const double others = look.at(look.before, i + 1, j) + look.at(look.before, i - 1, j) +
+                                look.at(look.before, i, j - side);
+          return look.near(0.25 * (others + look.at(look.before, i, row)),
+                           look.at(look.found, i, j));
+        });
+      };
+      int row = 0;
+      while (row < n && (row == j + side || !taken(row))) ++row;
+      if (row < n) found.push_back(format("row %d takes row %d", j, row));
+    }
+    if (found.size() < 4 || 2 * static_cast<int>(found.size()) < wrong_rows) continue;
+    found.resize(3);
+    return Answer(true).with("side", side < 0 ? "south" : "north").with("examples", join(found));
+  }
+  return {};
+}
+
 /// Whether many wrong points hold what other points should.
 Answer right_values_elsewhere(const FieldLook& look) {
   constexpr std::size_t kEnough = 30;
@@ -256,6 +290,10 @@ const Family kUpdateMistakes = {
      "{?most|{?half|half|most} of the }{points} take point {place} in place of their {side} neighbour",
      {"where {sweep} reads the {side} neighbour{?strips|, and which row that is loaded becomes it}{?along|; from one "
       "row to the next it is a row's length in memory{?pitch|, the pitch}}"}},
+    {"row_is_not_moved_on", Strength::kShape, kAnyProgram, of_field<rows_of_a_march>,
+     "the wrong rows take another row in place of the one {side} of them: {examples}, and so on",
+     {"{?strips|what becomes the next row's {side} neighbours when a march goes on to it: the row before, each time|"
+      "where {sweep} gets the {side} neighbour from}; and what is moved on from row to row"}},
     {"values_in_other_places", Strength::kSymptom, kAnyProgram, of_field<right_values_elsewhere>,
      "many wrong points hold the value that another point should have: {?shift|(i, j) that of {shift}|{examples}}",
      {"{?boundary|{?!swaps|{copy}, as the sweep does not write the boundary: it stores each value where it read it, at "

@@ -38,7 +38,16 @@ Answer null_pointer(const Found& found) {
   if (name.empty()) name = found.scene.array;
   // An array in shared memory is never null: it is another pointer of that line.
   if (std::regex_search(found.source, std::regex("__shared__[^;]*\\b" + name + "\\["))) name = "";
+  // What the kernel was given may be an element of an array of pointers.
+  std::string argument;
+  for (const Queued& work : queued_in(found.source)) {
+    for (const std::string& one : work.arguments) {
+      const bool element = work.launch && says(one, "[") && work.call == found.scene.function;
+      if (element) argument = format("%s at line %d", one.c_str(), work.line);
+    }
+  }
   return found.answer("pointer_without_memory")
+      .with("argument", argument)
       .with("name", name.empty() ? "a pointer" : name)
       .with("by_value", allocates_by_value(found.source))
       .with("given", says(code_only(found.source), "nullptr"))
@@ -150,7 +159,9 @@ Answer refused_call(const Found& found) {
         .with("call", call);
   }
   if (report.has("cudaErrorInvalidConfiguration")) {
-    return found.answer("impossible_launch").with("below_zero", says(report.detail, "as an int"));
+    return found.answer("impossible_launch")
+        .with("unasked", call != "cudaGetLastError")
+        .with("below_zero", says(report.detail, "as an int"));
   }
   if (says(report.detail, "destroyed already")) {
     const std::string arguments = between(report.array, "(", ")");
@@ -252,7 +263,8 @@ const Family kCallMistakes = {
     {"pointer_without_memory", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory through {name}, which is null: nothing was allocated for that "
      "pointer, or something has set it to null",
-     {"{?by_value|{by_value}: it is given the pointer, and sets only its own copy. It needs the pointer's address "
+     {"{?argument|the index in {argument}: it may lead beyond the array of pointers}",
+      "{?by_value|{by_value}: it is given the pointer, and sets only its own copy. It needs the pointer's address "
       "(float** f_old, and main gives &f_old)|{?other|the call that gives it memory: cudaMalloc for the GPU, "
       "cudaMallocHost for the host|allocate_fields: one cudaMallocManaged (or "
       "cudaMalloc) for each pointer of main. Its first argument is the address of main's pointer, which is what "
@@ -334,7 +346,7 @@ const Family kCallMistakes = {
      {"{?below_zero|where a number of blocks or threads is computed: a difference that comes out below 0|"
       "{order_of_launch}}",
       "{?!below_zero|{sizes_of_launch}}",
-      "CUDA_CHECK(cudaGetLastError()) right after each launch, which reports it at once"}},
+      "{?unasked|CUDA_CHECK(cudaGetLastError()) right after each launch, which reports it at once}"}},
     {"something_was_refused", kForbidden, kAnyProgram, finding,
      "the launch before line {line} was refused, or an earlier call failed and was not checked",
      {"{order_of_launch}", "{sizes_of_launch}",

@@ -198,11 +198,13 @@ Answer answer_for(const Found& found) {
 }
 
 /// Whether it is something that no program may do: what follows from it is a matter of luck. A race
-/// may do no harm, or harm that looks like something else; a part of a tile that is missing, or
-/// bounds that are off by one, have a look of their own in a wrong field.
+/// may do no harm, or harm that looks like something else (but a field with a race in its tile may
+/// look like anything); a part of a tile that is missing, or bounds that are off by one, have a
+/// look of their own in a wrong field.
 bool is_forbidden(const Finding& finding, const Evidence& evidence) {
   if (finding.is_race()) {
-    return finding.shared() && finding.both_write() && evidence.words.has(kRing);
+    const bool ring = evidence.words.has(kRing);
+    return finding.shared() && (finding.both_write() ? ring : !ring && evidence.wrong.field);
   }
   if (finding.is("unwritten")) {
     return finding.shared() && !evidence.wrong.field && evidence.subject != Subject::kFailure;
@@ -497,8 +499,8 @@ const Family kFindingMistakes = {
      "a race: one thread of a block writes {place}, another one reads it, at {lines}, and no barrier says which of "
      "them comes first",
      {"__syncthreads() between writing shared memory and reading it; and if it is written again, in a loop, also "
-      "between reading it and writing it again. Where others still need the old value, no barrier helps: the new one "
-      "belongs elsewhere"}},
+      "between reading it and writing it again. If neighbours still have to read the old value, no barrier helps: the "
+      "new one belongs in another array"}},
     {"shared_place_is_written_twice", kHarmless, kAnyProgram, finding,
      "two threads write the same place in shared memory, {place}, at {lines}: a race",
      {"{?tile|{tile_loads}; and the size of the tile, two more along x and along y than a block has points}",

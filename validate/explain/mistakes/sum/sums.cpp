@@ -217,7 +217,12 @@ Answer half_a_sum(const std::string& source, bool field_is_right) {
     if (work.launch || work.arguments.size() < 3) continue;
     const std::string &sum = work.arguments[fill ? 0 : 1], &bytes = work.arguments[2];
     const bool none = fill && bytes == "0";
-    const bool four = bytes == "sizeof(float)" && !says(code, "float*" + sum);
+    // Or as many as a float on the host has, to which it is copied.
+    const std::string &to = work.arguments[0], host = to.substr(to.find('&') + 1);
+    const bool to_float = to[0] == '&' && says(code, "float" + host + ";");
+    const bool of_host = bytes == "sizeof" + host || bytes == "sizeof(" + host + ")";
+    const bool four =
+        (bytes == "sizeof(float)" || (to_float && of_host)) && !says(code, "float*" + sum);
     if (!none && !four) continue;
     return Answer("four_bytes_of_the_sum")
         .with("line", work.line)
