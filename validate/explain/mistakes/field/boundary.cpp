@@ -152,7 +152,8 @@ const Family kBoundaryMistakes = {
      "or the sweep (or the copy) writes there|the sweep (or the copy) writes there, or f_new did not begin with its "
      "values}",
      {"{?larger_n|n in main: it is options.n}", "{?!never_given_first|{bounds}}",
-      "how f_new gets its starting values, problem.initial_new(): all points, i and j from 0 to n - 1", "{?never_given_first|{bounds}}"}},
+      "how f_new gets its starting values, problem.initial_new(): all points, i and j from 0 to n - 1",
+      "{?never_given_first|{bounds}}"}},
 };
 // clang-format on
 

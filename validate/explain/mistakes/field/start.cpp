@@ -137,10 +137,10 @@ const Family kStartMistakes = {
      "as the result: of {all} points the first {count} are right{?quarter| (a quarter, as if a float were one byte)}, "
      "and point {place} holds {value}",
      {"what run.finish is given in main{?swaps|: it gets to, j and rows, in this order, and is asked for some rows at "
-      "a time, from row j on, so the copy begins {?pitch or by_rows|with that row, and copies rows of n floats|at f_old + idx(0, "
-      "j, n), and copies rows * n floats}, each of sizeof(float) bytes}",
-      "{?pitch or by_rows|cudaMemcpy2D: its width is the number of bytes that are copied of a row, a pitch the number of bytes "
-      "from one row to the next, padding included, each in its own memory}"}},
+      "a time, from row j on, so the copy begins {?pitch or by_rows|with that row, and copies rows of n floats|at "
+      "f_old + idx(0, j, n), and copies rows * n floats}, each of sizeof(float) bytes}",
+      "{?pitch or by_rows|cudaMemcpy2D: its width is the number of bytes that are copied of a row, a pitch the number "
+      "of bytes from one row to the next, padding included, each in its own memory}"}},
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,
      "{?given|{lines} {have} starting values, but the sweep does not get them: it is right, but computes as if nothing "
      "had been written there|{lines} {have} no starting values: the sweep is right, but reads there what nothing has "

@@ -303,7 +303,8 @@ const Family kSumMistakes = {
       "what stands around the line that computes the residual: whether it is done in each iteration{?late_sum|; and "
       "whether the place on the host that is read is the one that this sum was copied to}"}},
     {"residual_of_another_iteration", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
-     "{?of_pass|In longer passes each|each} {?late_sum|check|iteration} reports the residual of the {?late|previous|next} one",
+     "{?of_pass|In longer passes each|each} {?late_sum|check|iteration} reports the residual of the "
+     "{?late|previous|next} one",
      {"{?late|the order in the loop of main: sweep, residual, then run.record(++iteration, residual); and in {host}: "
       "first the sweep, then what adds up its changes or copies them|{?late_sum|whose sum is read in the loop of main: "
       "that of the previous {?passes|check|pass}, not of the one that was launched last; and which number of sweeps it "
