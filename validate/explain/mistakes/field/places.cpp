@@ -181,7 +181,7 @@ std::string sides_of(const FieldLook& look, int* count) {
 
 // clang-format off
 const Family kPlaceMistakes = {
-    {"fields_overlap", Strength::kForbidden, kAnyProgram, of_field<fields_overlap>,
+    {"fields_overlap", Strength::kModel, kAnyProgram, of_field<fields_overlap>,
      "at line {line} a field begins n floats after {base}, and each field has n * n: the two share memory",
      {"line {line}: {base} + n * n, with n * n as a std::size_t"}},
     {"exchanged_in_one_array", Strength::kModel, kAnyProgram, of_field<exchanged>,
