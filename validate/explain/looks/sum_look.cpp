@@ -5,6 +5,22 @@ namespace {
 
 constexpr int kIterationsLookedAt = 10;
 
+/// The squares of the groups' sums of changes, added up.
+double squares_of_groups(const Field& before, const Field& after, int n, int width, int height) {
+  double squares = 0;
+  for (int j0 = 0; j0 < n; j0 += height) {
+    std::vector<double> sums((n + width - 1) / width, 0.0);
+    for (int j = std::max(j0, 1); j < std::min(j0 + height, n - 1); ++j) {
+      for (int i = 1; i < n - 1; ++i) {
+        const std::size_t k = static_cast<std::size_t>(j) * n + i;
+        sums[i / width] += after[k] - before[k];
+      }
+    }
+    for (const double sum : sums) squares += sum * sum;
+  }
+  return squares;
+}
+
 Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, int n, double found,
                  double right) {
   Sweep sweep;
@@ -30,6 +46,9 @@ Sweep make_sweep(const Field& before, const Field& after, const Field& hidden, i
         sweep.against[p] += static_cast<double>(other) * other;
       }
     }
+  }
+  for (const auto& [width, height] : kGroups) {
+    sweep.of_groups.push_back(squares_of_groups(before, after, n, width, height));
   }
   for (int j = 1; j < n - 1; ++j) {
     for (const int i : {0, n - 1}) {

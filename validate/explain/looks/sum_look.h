@@ -9,6 +9,18 @@
 
 namespace validate {
 
+/// Blocks of points, width and height, that may be added up together.
+constexpr std::array<std::array<int, 2>, 10> kGroups = {{{32, 1},
+                                                         {128, 1},
+                                                         {256, 1},
+                                                         {16, 16},
+                                                         {32, 4},
+                                                         {32, 8},
+                                                         {32, 16},
+                                                         {32, 32},
+                                                         {64, 4},
+                                                         {128, 2}}};
+
 /// The squared changes of one right sweep, and what the program said of it.
 struct Sweep {
   double found;                 ///< the program's residual
@@ -18,6 +30,9 @@ struct Sweep {
   double total = 0, plain = 0, absolute = 0;
   double against_hidden = 0;           ///< squared changes against what the new field held before
   std::array<double, 9> against = {};  ///< changes against each point from (i-1, j-1) to (i+1, j+1)
+  /// Changes added up over groups of points, one group of kGroups after the other, and the sum of
+  /// each group squared.
+  std::vector<double> of_groups;
   /// The same of the boundary's columns, which keep their values, against (i, j-1) and (i, j+1).
   double kept_against_south = 0, kept_against_north = 0;
 

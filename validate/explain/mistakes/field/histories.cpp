@@ -230,9 +230,10 @@ const Family kHistoryMistakes = {
     {"handover_before_the_sweep", Strength::kHistory, kAnyProgram, of_field<history_of_two<sweeps_of_new>>,
      "the sweeps begin a step late, with the starting values of the new field: {?swaps|the fields change roles|the "
      "copy comes} before the sweep{?graph|, or the graph that was captured second, with the fields' roles exchanged, "
-     "is launched first}",
+     "is launched first}{?kernels|, or one of several launches has the old and the new field in each other's place}",
      {"{?graph|whether graphs are launched in the order in which they were captured; and }the order in the loop of "
-      "main: first {host}, then {?swaps|{handover}|copy_field}"}},
+      "main: first {host}, then {?swaps|{handover}|copy_field}",
+      "{?kernels|the two fields in every launch of {sweep}: each in the place of its parameter}"}},
     {"result_is_transposed", Strength::kHistory, kAnyProgram, of_field<transposes>,
      "{?each_copy|each copy exchanges i and j: point (i, j) of the old field gets the value of point (j, i) of the new "
      "one|the field is the correct one with i and j exchanged. Either the result is recorded that way, or the starting "

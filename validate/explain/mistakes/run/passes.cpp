@@ -249,8 +249,8 @@ const Family kPassMistakes = {
      "residual is wrong}",
      {"{?check_kernel|whether the kernel without the sum, whose kCheck is false, writes every point, too: no `return` "
       "or `if` on kCheck comes before that}",
-      "{?field|{?graph|which fields the sweeps of a graph read and write: after an odd number of them f_old and f_new "
-      "have changed roles, and a graph keeps the pointers that it was captured with|{?tile|a tile that performs "
+      "{?field|{?graph|which fields each launch of a graph reads and writes: after an odd number of them f_old and "
+      "f_new have changed roles, and a graph keeps the pointers that it was captured with|{?tile|a tile that performs "
       "several sweeps: its halo has as many points on each side as it performs sweeps, the boundary keeps its values "
       "after each, and there is a barrier between them}}}",
       "{?field|{?passes|what a pass does between its first and its last sweep: the boundary keeps its values after "

@@ -38,6 +38,16 @@ Answer other_formula(const SumLook& look) {
       return Answer("residual_of_another_formula").with("cause", formula.cause);
     }
   }
+  for (std::size_t g = 0; g < kGroups.size(); ++g) {
+    if (look.sum_explained([g](const Sweep& s) { return s.of_groups[g]; })) {
+      const auto& [width, height] = kGroups[g];
+      return Answer("residual_of_another_formula")
+          .with("cause",
+                format("the changes of %d x %d points are added up first, and their sum is "
+                       "squared, so that plus and minus cancel; each change has to be squared",
+                       width, height));
+    }
+  }
   return {};
 }
 

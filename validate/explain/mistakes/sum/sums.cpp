@@ -53,9 +53,11 @@ Answer order_of_sum(const Evidence& evidence) {
       const std::vector<std::string>* given = beside(at) ? &all[at].arguments : nullptr;
       return given && all[at].launch && std::count(given->begin(), given->end(), sum) > 0;
     };
+    const auto copies = [&](std::size_t at) {
+      return beside(at) && is_copy(all[at], "DeviceToHost") && all[at].arguments[1] == sum;
+    };
     const bool behind = k > 0 && adds(k - 1);
-    const bool fetched_before = k > 0 && beside(k - 1) && is_copy(all[k - 1], "DeviceToHost") &&
-                                all[k - 1].arguments[1] == sum;
+    const bool fetched_before = k > 0 && copies(k - 1);
     if (fetched_before && are_apart(all[k - 1], all[k], evidence.source)) {
       return Answer("sum_in_two_streams")
           .with("line", all[k].line)
@@ -64,10 +66,16 @@ Answer order_of_sum(const Evidence& evidence) {
           .with("other", all[k - 1].line)
           .with("sum", sum);
     }
-    const bool copied =
-        beside(k + 1) && is_copy(all[k + 1], "DeviceToHost") && all[k + 1].arguments[1] == sum;
+    const bool copied = copies(k + 1);
     // A launch that comes right after the two is what comes too late, and not the copy.
     const bool early = copied && !behind && adds(k + 2);
+    // Sweeps that add nothing may stand in between, in a launch of their own.
+    if (adds(k + 1) && copies(k + 2) && adds(k + 3)) {
+      return Answer("sum_is_copied_too_early")
+          .with("line", all[k + 3].line)
+          .with("other", all[k + 2].line)
+          .with("sum", sum);
+    }
     if (adds(k + 1) && !copied && !behind) {
       const bool fetched = beside(k + 2) && is_copy(all[k + 2], "DeviceToHost");
       const bool fill = are_apart(all[k], all[k + 1], evidence.source);
