@@ -24,6 +24,7 @@ const std::vector<TraitRow> kRows = {
     {kBlockSum, "block_sum", 8, 12, "BlockReduce", TraitRow::kFile},
     {kTile, "tile", 9, 11, "tile*", TraitRow::kFile},
     {kSwaps, "swaps", 10, kLast, "swap", TraitRow::kStep},
+    {kGivesRows, "gives_rows", 10, kLast, "StartOnGpu", TraitRow::kStep},
     {kChecks, "checks", 11, kLast, "check_every", TraitRow::kEither},
     {kCheckKernel, "check_kernel", 11, 11, "kCheck", TraitRow::kFile},
     {kGraph, "graph", 11, 11, "cudaGraph*", TraitRow::kFile},
@@ -167,6 +168,14 @@ Words::Words(const Patient& patient)
   if (tile_in_file || (!late && step_ >= 9)) traits_ |= kTile;
   if (late && !tile_in_file && (!file || exchanges)) traits_ |= kStrips;
   if (!has(kStrips)) traits_ &= ~(kPasses | kRing);
+  // A file of an early step may exchange its fields, too, and have no copy at all.
+  const auto copies = [](const std::string& name) {
+    return says(name, "opy") || name == "memcpy" || says(name, "DeviceToDevice");
+  };
+  if (!source_.empty() && std::none_of(names_.begin(), names_.end(), copies) &&
+      (names_.count("swap") || has_line("=1-") || has_line("^=1"))) {
+    traits_ |= kSwaps;
+  }
   const bool no_atomic = file && names_.count("__global__") && !holds_evidence(names_, "atomic*");
   if (no_atomic) traits_ |= kStoredParts;
   if (has_name("cudaMemcpyAsync", step_ == 11 || step_ >= 15)) traits_ |= kLateSum;

@@ -24,6 +24,7 @@ enum Trait : unsigned {
   kSlabs = 1u << 13,          ///< ranks, each of which numbers its rows from its own first one
   kStreams = 1u << 14,        ///< streams that wait for each other
   kLateSum = 1u << 15,        ///< the host reads a sum while the next pass runs
+  kGivesRows = 1u << 17,      ///< the result, some rows at a time: the fields are on the GPU
   kMemcpy = 1u << 16,         ///< a call copies bytes: cudaMemcpy, memcpy
   kStoredParts = 1u << 19,    ///< parts of the sum are stored, and added up later
   kBlockConstant = 1u << 21,  ///< a block's shape is called kBlockX

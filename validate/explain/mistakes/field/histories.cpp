@@ -238,9 +238,9 @@ const Family kHistoryMistakes = {
      "{?each_copy|each copy exchanges i and j: point (i, j) of the old field gets the value of point (j, i) of the new "
      "one|the field is the correct one with i and j exchanged. Either the result is recorded that way, or the starting "
      "values are set that way}",
-     {"{?each_copy|the two indices in {copy}: a point has the same place in both fields|run.finish in main: {?swaps|it "
-      "copies whole rows, from f_old + idx(0, j, n) on|first the distance in memory from i to i + 1, then from j to "
-      "j + 1}; and where the field is filled: start(i, j) is for point (i, j)}"}},
+     {"{?each_copy|the two indices in {copy}: a point has the same place in both fields|run.finish in main: "
+      "{?gives_rows|it copies whole rows, from f_old + idx(0, j, n) on|first the distance in memory from i to i + 1, "
+      "then from j to j + 1}; and where the field is filled: start(i, j) is for point (i, j)}"}},
 };
 // clang-format on
 

@@ -255,9 +255,9 @@ const Family kLeftOutMistakes = {
      "{left_out}",
      {kLaunch,
       "{?of_strips|{bounds}; and how many strips there are: rounded up|the bounds of i and j in "
-      "{?by_sweep|{sweep}|{copy}}{?both| and in copy_field}: {?by_sweep|the interior is 1 to n - 2|it goes over all "
-      "points, 0 to n - 1}{?on_gpu|; and the launch in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: "
-      "whether it has a thread for each of them}}"}},
+      "{?by_sweep|{sweep}|{copy}}{?both| and in copy_field}: {?by_sweep|the interior is 1 to n - 2{?tile|; which "
+      "points of its tile a block stores}|it goes over all points, 0 to n - 1}{?on_gpu|; and the launch in "
+      "{?by_sweep|{host}|copy_field}{?both| and in copy_field}: whether it has a thread for each of them}}"}},
     {"threads_have_one_point_each", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}: of each block's 32 {lines} only the first {threads} are reached",
      {"{?product|what blockDim.{letter} multiplies in {?by_sweep|{sweep}|{copy}}: blockIdx.{letter}, and to that "

@@ -136,19 +136,19 @@ const Family kStartMistakes = {
      "the residuals are right, so the field that the sweeps leave is right as well, but it is not what is handed over "
      "as the result: of {all} points the first {count} are right{?quarter| (a quarter, as if a float were one byte)}, "
      "and point {place} holds {value}",
-     {"what run.finish is given in main{?swaps|: it gets to, j and rows, in this order, and is asked for some rows at "
-      "a time, from row j on, so the copy begins {?pitch or by_rows|with that row, and copies rows of n floats|at "
-      "f_old + idx(0, j, n), and copies rows * n floats}, each of sizeof(float) bytes}",
-      "{?pitch or by_rows|cudaMemcpy2D: its width is the number of bytes that are copied of a row, a pitch the number "
-      "of bytes from one row to the next, padding included, each in its own memory}"}},
+     {"what run.finish is given in main{?gives_rows|: it gets to, j and rows, in this order, and is asked for some "
+      "rows at a time, from row j on, so the copy begins {?pitch or by_rows|with that row, and copies rows of n "
+      "floats|at f_old + idx(0, j, n), and copies rows * n floats}, each of sizeof(float) bytes}",
+      "{?pitch or by_rows|cudaMemcpy2D, which leaves the padding out: its width is the number of bytes that are copied "
+      "of a row, a pitch the number of bytes from one row to the next, padding included, each in its own memory}"}},
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,
      "{?given|{lines} {have} starting values, but the sweep does not get them: it is right, but computes as if nothing "
      "had been written there|{lines} {have} no starting values: the sweep is right, but reads there what nothing has "
      "written}",
      {"{?given|how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and so does what loads "
       "them into a tile}",
-      "{?!given|{?swaps|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - 1, "
-      "has a thread (a launch grid that is rounded up), or a turn of a thread's loop; or, if the host's are copied, "
+      "{?!given|{?gives_rows|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - "
+      "1, has a thread (a launch grid that is rounded up), or a turn of a thread's loop; or, if the host's are copied, "
       "the number of bytes, n * n * sizeof(float)|the loops of initialize_field: they go over all points, i and j from "
       "0 to n - 1{?memcpy|; and each copy of a field by bytes: n * n * sizeof(float)}}}"}},
     {"wrong_starting_values", Strength::kModel, kAnyProgram, of_field<only_the_start>,
