@@ -26,7 +26,7 @@ from labtools.machine import gpu_here
 from labtools.numbers import number
 from labtools.process import attempt, print_for_people, warn
 from labtools.table import Table
-from labtools.tracer import NotPossible, time_of
+from labtools.profilers.tracer import NotPossible, time_of
 
 # date: "-" if the exercise was edited since it was checked; ms: at the step's n.
 Row = collections.namedtuple("Row", "step state date where mistake ms")

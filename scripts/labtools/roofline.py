@@ -17,12 +17,13 @@ import pathlib
 import statistics
 import tempfile
 
-from labtools import charts, ncu
+from labtools import charts
 from labtools.files import BUILD, steps, steps_with_kernels
 from labtools.machine import parser_of, ready
 from labtools.process import fail, must_write, warn
 from labtools.table import Table, update, write_table
-from labtools.tracer import NotPossible, trace
+from labtools.profilers import ncu
+from labtools.profilers.tracer import NotPossible, trace
 
 ITERATIONS = 30  # under ncu, or LAUNCHES of a kernel that makes several sweeps, where that is more
 LAUNCHES = 8

@@ -88,7 +88,7 @@ ready_profiler() {
       "Load your site's module (module avail nsight; module load cuda), or install the package" \
       "nsight-${name,} of NVIDIA's repository. Elsewhere: make $tool LAB_${tool^^}=/path/to/$tool"
   tool_version=$(profiler_version "$tool_path")
-  read -r -a options <<<"$(labtool profile_tables options --tool "$tool" --step "$step_number")"
+  read -r -a options <<<"$(labtool profilers.profile_tables options --tool "$tool" --step "$step_number")"
 }
 
 # explain_failure LOG: looks in what the tool said for the causes that have a name. If there is one,
@@ -152,7 +152,7 @@ show_report() {
 }
 
 # print_tables REPORT [BASELINE'S REPORT]: what matters of them for this step.
-print_tables() { labtool profile_tables "$tool" "$1" --step "${CLINIC:-$step_number}" ${2:+--baseline "$2"}; }
+print_tables() { labtool profilers.profile_tables "$tool" "$1" --step "${CLINIC:-$step_number}" ${2:+--baseline "$2"}; }
 
 # kept_report NAME FILE: prints where the file is, from here or from the lab's root.
 kept_report() {

@@ -13,12 +13,12 @@ import re
 import tempfile
 
 import labtools_here  # noqa: F401
-from labtools import ncu
+from labtools.profilers import ncu
 from labtools.files import BUILD, ROOT, clinic_kernels
 from labtools.machine import NVCC, parser_of, ready
 from labtools.process import attempt, fail, reason, run, warn
 from labtools.table import write_table
-from labtools.tracer import NotPossible
+from labtools.profilers.tracer import NotPossible
 
 KINDS = ("exercise", "solution")
 OPERATIONS = {**ncu.FLOPS["float"], **ncu.FLOPS["double"], "smsp__sass_thread_inst_executed_op_integer_pred_on.sum": 1}

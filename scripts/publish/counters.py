@@ -13,13 +13,13 @@ import re
 import tempfile
 
 import labtools_here  # noqa: F401
-from labtools import ncu
+from labtools.profilers import ncu
 from labtools.files import BUILD, ROOT, steps_with_kernels
 from labtools.machine import parser_of, ready
-from labtools.run_tables import kernel_launched
+from labtools.profilers.run_tables import kernel_launched
 from labtools.process import fail, run
 from labtools.table import Table, write_table
-from labtools.tracer import NotPossible
+from labtools.profilers.tracer import NotPossible
 
 SOURCES = {step.name: ROOT / "solutions" / step.name / step.source for step in steps_with_kernels()}
 SIZES = (250, 1024)

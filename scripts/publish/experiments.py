@@ -24,12 +24,12 @@ import tempfile
 import threading
 
 import labtools_here  # noqa: F401
-from labtools import ncu
+from labtools.profilers import ncu
 from labtools.files import BUILD, ROOT, STEPS
 from labtools.machine import NVCC, parser_of, ready
 from labtools.process import attempt, fail, reason, run, warn
 from labtools.table import update, write_table
-from labtools.tracer import NotPossible, quartiles, time_of, trace
+from labtools.profilers.tracer import NotPossible, quartiles, time_of, trace
 
 S04, S05, S07, S08, S09, S10, S11, S12, S13, S16 = (
     STEPS[number] for number in ("04", "05", "07", "08", "09", "10", "11", "12", "13", "16"))

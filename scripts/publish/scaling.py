@@ -18,11 +18,11 @@ import signal
 import sys
 
 import labtools_here  # noqa: F401
-from labtools import scaling_table
+import scaling_table
 from labtools.files import BUILD, STEPS
 from labtools.machine import parser_of, ready
 from labtools.process import TIMED_OUT, attempt, fail, must_write, printed_by, reason, run
-from labtools.scaling_table import STRONG, WEAK
+from scaling_table import STRONG, WEAK
 from labtools.table import write_table
 
 BASE, JOBS = "13", ("14", "15")  # a program of one process, and jobs of ranks

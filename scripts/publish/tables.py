@@ -24,7 +24,7 @@ import sys
 
 import labtools_here  # noqa: F401
 from blocks import inline, ladder, measured, scaling, tools
-from labtools import scaling_table
+import scaling_table
 from labtools.files import RESULTS, ROOT, by_cycles, step_named
 from labtools.table import Table
 

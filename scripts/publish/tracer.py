@@ -12,9 +12,9 @@ import labtools_here  # noqa: F401
 from labtools.files import BUILD, steps
 from labtools.machine import parser_of, ready
 from labtools.process import fail, run
-from labtools.profile_tables import nsys_tables, options_of, times_of, unified_memory
+from labtools.profilers.profile_tables import nsys_tables, options_of, times_of, unified_memory
 from labtools.table import write_table
-from labtools.tracer import NotPossible, environment, kernel_name, time_of, trace
+from labtools.profilers.tracer import NotPossible, environment, kernel_name, time_of, trace
 
 COLUMNS = "step n iterations table name quantity count nsys_count tracer nsys difference_percent".split()
 

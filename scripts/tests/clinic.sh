@@ -216,7 +216,7 @@ fi
 if command -v python3 >/dev/null; then
   # What ncu is asked is the kernel's own: a report of any kernel shows it.
   while IFS= read -r kernel; do
-    run env PYTHONPATH="$source_dir/scripts" python3 -m labtools.profile_tables ncu \
+    run env PYTHONPATH="$source_dir/scripts" python3 -m labtools.profilers.profile_tables ncu \
       "$source_dir/results/h200/profiles/ncu_12.csv" --step "$kernel"
     question=$(awk -F '\t' -v kernel="$kernel" '$1 == kernel { print substr($5, 1, 30); exit }' "$source_dir/scripts/lib/profile_questions.tsv")
     [[ -n $question && $out == *"> $question"* ]] || show "ncu does not ask what $kernel is about"

@@ -45,7 +45,7 @@ guide=$source_dir/exercises/13_temporal_blocking/README.md
 while read -r step iterations row; do
   rm -f "$temp/counts.tsv"
   LAB_CPU_COUNTS=$temp/counts.tsv "$build_dir/bin/solution_${step}_cpu_watched" --n 960 --iterations "$iterations" --quiet
-  loads=$(PYTHONPATH=$source_dir/scripts python3 -m labtools.run_tables counts "$temp/counts.tsv" --n 960 |
+  loads=$(PYTHONPATH=$source_dir/scripts python3 -m labtools.profilers.run_tables counts "$temp/counts.tsv" --n 960 |
     awk '$1 == "loads:" { loads = $2 } END { printf "%.3f", loads }')
   grep -qF "| $row | $loads |" "$guide" || fail "guide 13, n = 960: after $row there are $loads loads per point"
 done <<<$'12_register_march 1 step 12\n13_temporal_blocking 16 7'

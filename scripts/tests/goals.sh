@@ -224,11 +224,11 @@ printf '%s\n' '    const float east = f_old[idx(i + 1, j, n)];' '    const float
   printf 'addresses\tmost_at_one_address\n'
   for line in 1 2; do printf 'lines.cu\t%d\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' "$line"; done
 } >"$temp/counts.tsv"
-labtool run_tables counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
+labtool profilers.run_tables counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
 expect ' east = f_old\[idx\(i \+ 1, j, n\)\];$' "make count"
 expect ' north = f_old\[idx\(i, j \+ 1, n\)\]' "make count"
 printf '\t0\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' >>"$temp/counts.tsv"
-labtool run_tables counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
+labtool profilers.run_tables counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
 expect '^     -  global load .*sectors +\(inside a library\)$' "make count"
 narrow "make count"
 

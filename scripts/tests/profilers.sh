@@ -293,7 +293,7 @@ for place in root/opt/nvidia/nsight-compute/2024.1.1/ncu root/usr/local/cuda/bin
 done
 
 # What is made of the numbers: bytes per point, names of kernels.
-tables() { labtool profile_tables "$@"; }
+tables() { labtool profilers.profile_tables "$@"; }
 printf '# n\t1000\n# iterations\t4\n' >"$temp/small.csv"
 cat >>"$temp/small.csv" <<'END'
 Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name

@@ -56,10 +56,10 @@ fi
 # A range that is left open, by the lab's own NVTX, and the table of one.
 printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' table name count total_ns mean_ns median_ns min_ns max_ns \
   nvtx sweep 2 3000000 1500000.0 1500000.0 0 2000000 open lost 1 0 0 0 0 0 open lost 1 0 0 0 0 0 >"$temp/open.tsv"
-labtool run_tables trace "$temp/open.tsv" --ranges
+labtool profilers.run_tables trace "$temp/open.tsv" --ranges
 expect '^ 100\.0 +3\.000 +2 +1\.50000 +2\.00000  sweep$' "ranges that are left open"
 expect '^2 NVTX ranges were never closed: lost$' "ranges that are left open"
-labtool run_tables trace "$temp/open.tsv"
+labtool profilers.run_tables trace "$temp/open.tsv"
 expect '^The program asks nothing of CUDA: ' "a program that asks nothing of CUDA"
 expect_no "need a GPU" "a program that asks nothing of CUDA"
 # The table of a run on a GPU, with names longer than a line has room for.
@@ -76,7 +76,7 @@ row() {
   row migration 'host to device' 7 300000 1 1 1 1 134668000 - - - - - -
   row allocations managed 2 0 0 0 0 0 134218000 - - - - - -
 } >"$temp/gpu.tsv"
-labtool run_tables trace "$temp/gpu.tsv"
+labtool profilers.run_tables trace "$temp/gpu.tsv"
 narrow "a run on a GPU"
 expect '^ 100\.0 +8\.000 +4 +2\.00000 +2\.00000  sweeps \(old\)$' "a run on a GPU"
 expect '^  75\.0 +3\.000 +20 +0\.15000 +0\.06000  jacobi_pass_kernel<16, 1>$' "a run on a GPU"
@@ -153,15 +153,15 @@ in_table mine:registered count 1
 in_table late count 1
 in_table nvtxRangePop count 1
 grep -q $'^open\tnever closed\t1\t' "$temp/table" || fail "the range that is open has its name in the table"
-labtool run_tables trace "$temp/table" --ranges
+labtool profilers.run_tables trace "$temp/table" --ranges
 expect '^1 NVTX range was never closed: never closed$' "a program with all kinds of ranges"
 expect '^1 x nvtxRangePop, and no range was open$' "a program with all kinds of ranges"
 
-labtool rank_ranges "$temp/table.none"
+labtool profilers.rank_ranges "$temp/table.none"
 expect_status 2 "ranges of no file"
 expect '^rank_ranges.py: .*/table.none: No such file' "ranges of no file"
 printf 'nothing\n' >"$temp/empty.tsv"
-labtool rank_ranges "$temp/empty.tsv"
+labtool profilers.rank_ranges "$temp/empty.tsv"
 expect_status 1 "no ranges"
 expect '^rank_ranges.py: .*/empty.tsv: there is no NVTX range in it$' "no ranges"
 

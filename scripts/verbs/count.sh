@@ -28,4 +28,4 @@ LAB_CPU_COUNTS=$counts "$build_dir/bin/$target" --n "$n" --iterations "${levels:
 
 say "$source_file: accesses to memory, n = $n"
 say ""
-labtool run_tables counts "$counts" --n "$n" "$lab_root/$source_file"
+labtool profilers.run_tables counts "$counts" --n "$n" "$lab_root/$source_file"

@@ -40,7 +40,7 @@ if [[ $step_number == 16 ]]; then regex+="|defect_kernel" skipped=60; fi
 while IFS=$'\t' read -r kernel what; do
   sections+=(--section "$what")
   if [[ $kernel == copy ]]; then regex="jacobi_sweep|copy_field" launches=2; fi # they take turns
-done < <(labtool profile_tables questions --tool ncu --step "${CLINIC:-$step_number}")
+done < <(labtool profilers.profile_tables questions --tool ncu --step "${CLINIC:-$step_number}")
 if [[ -n ${CLINIC:-} ]]; then regex=_kernel launches=1; fi
 if [[ -n ${KERNEL:-} ]]; then regex=$KERNEL launches=1; fi
 if [[ $set_name == full ]]; then sections+=(--section SpeedOfLight_HierarchicalSingleRooflineChart); fi
@@ -51,7 +51,7 @@ profile() {
   local name=ncu_$2_$1 program=$build_dir/bin/$2_$1 status=0 log=$work/log report metrics one_rank=""
   if [[ -z ${CLINIC:-} ]] && has_ranks "$lab_root/$2s/$1"/*.cu; then one_rank=1; fi
   report=$work/$name.ncu-rep
-  metrics=$(labtool profile_tables metrics)
+  metrics=$(labtool profilers.profile_tables metrics)
   say "$2 $1, n = $n, ${one_rank:+one rank, }under ncu $tool_version (set $set_name) ..."
   local command=("$tool_path" --set "$set_name" "${sections[@]}" "${options[@]}"
     --kernel-name "regex:$regex" --launch-skip "$skipped" --launch-count "$launches" -f -o "$work/$name")
@@ -71,7 +71,7 @@ profile() {
   "$tool_path" --import "$report" --csv --page raw --print-units base >"$work/raw.csv" 2>&1 </dev/null || status=$?
   {
     head_of_report "$1" "$2" "$regex" &&
-      labtool profile_tables trim "$work/raw.csv"
+      labtool profilers.profile_tables trim "$work/raw.csv"
   } >"$work/$name.csv" || {
     tail -n 10 "$work/raw.csv" >&2
     die 1 "ncu could not print its report; its messages are above"

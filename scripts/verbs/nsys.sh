@@ -39,7 +39,7 @@ profile() {
     --quiet >"$log" 2>&1 </dev/null || status=$?
   rm -f "$profiles_dir/${name}_rank"*.{nsys-rep,csv}
   # (No pipe into grep -q, which ends at the first line: then what writes on is ended, and the pipe has failed.)
-  if [[ $(labtool profile_tables questions --tool nsys --step "${1%%_*}") == *$'\t'timeline* ]]; then tables+=(--report cuda_gpu_trace); fi
+  if [[ $(labtool profilers.profile_tables questions --tool nsys --step "${1%%_*}") == *$'\t'timeline* ]]; then tables+=(--report cuda_gpu_trace); fi
   for one in "${names[@]}"; do
     report=$work/$one.nsys-rep
     judge_run "$status" "$log" "$report" "$program"
@@ -70,7 +70,7 @@ if ((${ranks:-1} > 1)); then
   say "That is rank 0's."
   files=()
   for ((rank = 0; rank < ranks; ++rank)); do files+=("$profiles_dir/nsys_${which}_${step}_rank$rank.csv"); done
-  labtool rank_ranges "${files[@]}"
+  labtool profilers.rank_ranges "${files[@]}"
   say ""
 fi
 say "The report (nsys-ui draws its time line${ranks:+; one for each rank}):"

@@ -44,10 +44,10 @@ case $verb in
     [[ -f $table ]] || die 1 "$own_name launched no kernel"
     say "$own_name: what its kernels do to memory"
     say ""
-    labtool run_tables counts "$table" "${own_files[@]}"
+    labtool profilers.run_tables counts "$table" "${own_files[@]}"
     ;;
   trace)
     : >>"$table" # a program that asks its GPU for nothing leaves none
-    labtool run_tables trace "$table" "${own_files[@]}"
+    labtool profilers.run_tables trace "$table" "${own_files[@]}"
     ;;
 esac

@@ -54,8 +54,8 @@ show_profile() {
   LAB_CPU_COUNTS=$temp/counts "$temp/program_watched" "${run[@]}" || true
   LAB_TRACE_TSV=$temp/trace "$temp/program" "${run[@]}" || true
   say "4 iterations at n = 256:"
-  labtool run_tables trace "$temp/trace" | sed '/^Times of kernels/d'
-  labtool run_tables counts "$temp/counts" --n 256
+  labtool profilers.run_tables trace "$temp/trace" | sed '/^Times of kernels/d'
+  labtool profilers.run_tables counts "$temp/counts" --n 256
 }
 
 # mysteries: the answers of all mysteries, with letters.

@@ -60,11 +60,11 @@ cat "$log"
 ((status <= 1)) || exit "$status"
 only=()
 if [[ $step_needs == cpu ]]; then only=(--ranges); fi
-labtool run_tables trace "${tables[0]}" "${only[@]}" "$lab_root/$source_file"
+labtool profilers.run_tables trace "${tables[0]}" "${only[@]}" "$lab_root/$source_file"
 if ((${ranks:-1} > 1)); then
   say ""
   say "That is rank 0's."
-  labtool rank_ranges "${tables[@]}"
+  labtool profilers.rank_ranges "${tables[@]}"
 fi
 say ""
 say "The same as a table${ranks:+, one for each rank}: ${tables[0]#"$lab_root"/}"

@@ -6,7 +6,7 @@
 
 #include "explain/evidence.h"
 #include "explain/mistakes/families.h"
-#include "judge/exact_solution.h"
+#include "reference/exact_solution.h"
 #include "run/text.h"
 
 namespace validate {

@@ -13,7 +13,7 @@
 #include "explain/diagnosis.h"
 #include "judge/cases.h"
 #include "judge/compare.h"
-#include "judge/reference.h"
+#include "reference/reference.h"
 #include "run/record.h"
 #include "run/text.h"
 #include "source/source_code.h"

@@ -4,7 +4,7 @@
 
 #include "goals/measures.h"
 #include "judge/check_cycles.h"
-#include "judge/exact_solution.h"
+#include "reference/exact_solution.h"
 #include "run/program_run.h"
 #include "run/text.h"
 

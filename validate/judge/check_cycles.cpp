@@ -14,7 +14,7 @@
 #include "explain/cycles.h"
 #include "explain/explain_case.h"
 #include "explain/looks/fields.h"
-#include "judge/exact_solution.h"
+#include "reference/exact_solution.h"
 #include "run/steps.h"
 #include "run/temporary_folder.h"
 #include "run/text.h"

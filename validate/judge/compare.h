@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/reference.h"
+#include "reference/reference.h"
 #include "run/program_run.h"
 #include "run/record.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "judge/compare.h"
-#include "judge/reference.h"
+#include "reference/reference.h"
 #include "run/program_run.h"
 
 namespace validate {

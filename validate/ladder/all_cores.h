@@ -5,8 +5,8 @@
 
 #include <lab/problem.h>
 
-#include "judge/reference.h"
 #include "ladder/ladder.h"
+#include "reference/reference.h"
 
 namespace validate {
 

@@ -10,8 +10,8 @@
 #include <lab/problem.h>
 
 #include "judge/check_cycles.h"
-#include "judge/reference.h"
 #include "ladder/all_cores.h"
+#include "reference/reference.h"
 #include "run/program_run.h"
 #include "run/temporary_folder.h"
 #include "run/text.h"

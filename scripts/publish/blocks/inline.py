@@ -29,9 +29,9 @@ import re
 from statistics import median
 
 from labtools.files import RESULTS
-from labtools.ncu import SPEED
+from labtools.profilers.ncu import SPEED
 from labtools.numbers import duration, number, significant
-from labtools.profile_tables import TITLES, name_of, read_ncu, read_nsys, times_of
+from labtools.profilers.profile_tables import TITLES, name_of, read_ncu, read_nsys, times_of
 from labtools.table import Table
 
 MARKED = re.compile(r"<!--= (.*?) -->(.*?)<!--=-->", re.DOTALL)

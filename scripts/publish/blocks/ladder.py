@@ -2,7 +2,7 @@
 
 from labtools.files import RESULTS, by_cycles, step_named
 from labtools.numbers import lasting, significant, spread
-from labtools.solution import seconds_to_solution, solution_by_cycles
+from solution import seconds_to_solution, solution_by_cycles
 from labtools.table import Table, gain_text
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from labtools import scaling_table
+import scaling_table
 from labtools.files import RESULTS
 from labtools.numbers import significant, spread
 from labtools.table import Table

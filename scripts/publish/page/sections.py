@@ -2,10 +2,11 @@
 
 import re
 
-from labtools import bandwidth_plot, charts, scaling_table
-from labtools.ncu import STALLS
+import scaling_table
+from labtools import bandwidth_plot, charts
+from labtools.profilers.ncu import STALLS
 from labtools.numbers import duration, lasting, number, significant
-from labtools.solution import LEFT_BY_A_SWEEP, SOLVED, SOLVED_N, SWEEPS, seconds_to_solution, solution_by_cycles
+from solution import LEFT_BY_A_SWEEP, SOLVED, SOLVED_N, SWEEPS, seconds_to_solution, solution_by_cycles
 from labtools.table import gain_text
 from page.parts import cell, column, data_table, figure, missing, source, text
 

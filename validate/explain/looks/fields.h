@@ -10,7 +10,7 @@
 
 #include "explain/looks/cells.h"
 #include "judge/compare.h"
-#include "judge/reference.h"
+#include "reference/reference.h"
 #include "run/text.h"
 
 namespace validate {

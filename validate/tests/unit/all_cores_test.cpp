@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <lab/problem.h>
 
-#include "judge/reference.h"
+#include "reference/reference.h"
 
 namespace {
 

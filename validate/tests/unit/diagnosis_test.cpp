@@ -16,7 +16,7 @@
 #include "explain/looks/cells.h"
 #include "explain/looks/stencil_fit.h"
 #include "judge/compare.h"
-#include "judge/reference.h"
+#include "reference/reference.h"
 #include "test_helpers.h"
 
 namespace {

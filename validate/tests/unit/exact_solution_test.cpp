@@ -2,7 +2,7 @@
 // proved by the equations themselves, by a problem whose solution is known in integers, and by
 // single modes.
 
-#include "judge/exact_solution.h"
+#include "reference/exact_solution.h"
 
 #include <algorithm>
 #include <cmath>

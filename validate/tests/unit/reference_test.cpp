@@ -1,7 +1,7 @@
 // Proves the reference apart from every step: by a field that no sweep may change, by the decay of
 // one eigenmode, and by the discrete sine transform, which gives the field after K sweeps at once.
 
-#include "judge/reference.h"
+#include "reference/reference.h"
 
 #include <cmath>
 #include <cstddef>

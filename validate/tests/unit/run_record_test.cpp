@@ -22,7 +22,7 @@
 #include <gtest/gtest.h>
 #include <lab/problem.h>
 
-#include "judge/reference.h"
+#include "reference/reference.h"
 #include "run/record.h"
 #include "run/steps.h"
 #include "test_helpers.h"

@@ -19,7 +19,7 @@
 #include <cuda_on_cpu/report.h>
 
 #include "judge/check_program.h"
-#include "judge/reference.h"
+#include "reference/reference.h"
 #include "run/child.h"
 #include "run/temporary_folder.h"
 

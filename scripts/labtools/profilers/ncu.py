@@ -6,7 +6,7 @@ import re
 
 from labtools.numbers import number
 from labtools.process import attempt
-from labtools.tracer import NotPossible, kernel_name
+from labtools.profilers.tracer import NotPossible, kernel_name
 
 UNCHANGED = ["--clock-control", "none", "--cache-control", "none"]  # the clock, and what the kernel before has left
 SPEED = ".avg.pct_of_peak_sustained_elapsed"

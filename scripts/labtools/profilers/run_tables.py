@@ -18,7 +18,7 @@ import re
 
 from labtools.process import print_for_people
 from labtools.table import Table
-from labtools.tracer import kernel_name
+from labtools.profilers.tracer import kernel_name
 
 LAUNCH = re.compile(r"(\w+)\s*(<[^<>;]*>)?\s*<<<")
 KERNEL = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(")

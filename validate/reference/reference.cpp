@@ -1,4 +1,4 @@
-#include "judge/reference.h"
+#include "reference/reference.h"
 
 #include <algorithm>
 #include <cmath>

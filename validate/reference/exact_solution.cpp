@@ -1,9 +1,9 @@
-#include "judge/exact_solution.h"
+#include "reference/exact_solution.h"
 
 #include <cmath>
 #include <cstddef>
 
-#include "judge/reference.h"
+#include "reference/reference.h"
 
 namespace validate {
 namespace {

@@ -20,12 +20,12 @@ import re
 import sys
 import textwrap
 
-from labtools import ncu
+from labtools.profilers import ncu
 from labtools.files import ROOT
 from labtools.numbers import duration, in_unit, number
 from labtools.process import fail, print_for_people
 from labtools.table import split_head
-from labtools.tracer import kernel_name
+from labtools.profilers.tracer import kernel_name
 
 QUESTIONS = ROOT / "scripts/lib/profile_questions.tsv"
 WIDTH = 80

@@ -9,8 +9,8 @@ import pathlib
 import sys
 
 from labtools.process import fail
-from labtools import profile_tables
-from labtools.profile_tables import nsys_tables, times_of
+from labtools.profilers import profile_tables
+from labtools.profilers.profile_tables import nsys_tables, times_of
 
 SHOWN_RANKS, SHOWN_RANGES = 8, 12  # columns of what a person reads, and lines
 
