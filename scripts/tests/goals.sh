@@ -132,7 +132,7 @@ mkdir "$temp/source"
 printf '  %s\n' 'jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, n);' \
   'copy_field_kernel<<<grid, block>>>(to, from, n);' >"$temp/source/two.cu"
 count_row() { # LINE KIND SECTORS
-  printf '%s\t9\t%s\t1\tglobal\t%s\t4\t2048\t65536\t%s\t0\t0\t1\t1\\n' "$temp/source/two.cu" "$1" "$2" "$3"
+  printf '%s\t9\t%s\t1\tglobal\t%s\t4\t2048\t65536\t%s\t0\t0\t1\t1\t1\t1\\n' "$temp/source/two.cu" "$1" "$2" "$3"
 }
 counts=$(count_row 1 load 8192; count_row 1 store 8192; count_row 2 load 65536; count_row 2 store 65536)
 made "printf '$counts' >\"\$LAB_CPU_COUNTS\""
@@ -148,7 +148,7 @@ expect 'look at idx' "both kernels"
 # A copy whose threads write each point 33 times (a grid-stride loop with a block's stride).
 # shellcheck disable=SC2016  # for the shell that runs it
 made 'while [ "$1" != --iterations ]; do shift; done' \
-  "printf '$temp/source/two.cu\\t9\\t1\\t1\\tglobal\\tstore\\t4\\t2048\\t%d\\t8192\\t0\\t0\\t1\\t1\\n' \$((34 * 16384 * \$2)) >\"\$LAB_CPU_COUNTS\""
+  "printf '$temp/source/two.cu\\t9\\t1\\t1\\tglobal\\tstore\\t4\\t2048\\t%d\\t8192\\t0\\t0\\t1\\t1\\t1\\t1\\n' \$((34 * 16384 * \$2)) >\"\$LAB_CPU_COUNTS\""
 run "$goals" --name 05_copy_kernel --watched "$temp/made" "$temp/made"
 expect '^    the GPU writes 35.1 fields per iteration; 2 would do: does each thread have points of its own\?' "many copies"
 
@@ -164,6 +164,9 @@ launched 1022x1022x1 1x1x1
 expect ' room for 32 times as many threads' "blocks of one thread"
 launched 33x33x1 32x32x1
 expect_no 'Remark' "whole blocks"
+made "printf '$temp/source/two.cu\\t9\\t1\\t2\\tglobal\\tload\\t4\\t2048\\t65536\\t8192\\t0\\t0\\t1\\t1\\t8\\t64\\n' >\"\$LAB_CPU_COUNTS\""
+run "$goals" --name 08_cub_reduction --watched "$temp/made" "$temp/made"
+expect '^  Remark: at n = 128 .* is launched with 32 blocks, of which 4 have a point\.' "blocks without a point"
 
 # Without a GPU, what n means for the caches that are common.
 made 'echo "  --n N   points per side (default 4096)"'
@@ -221,13 +224,13 @@ printf '%s\n' '    const float east = f_old[idx(i + 1, j, n)];' '    const float
   >"$temp/source/lines.cu"
 {
   printf 'file\tline\tkernel_line\tlaunches\tspace\taccess\tbytes\trequests\tthreads\tsectors\twavefronts\tconflicts\t'
-  printf 'addresses\tmost_at_one_address\n'
-  for line in 1 2; do printf 'lines.cu\t%d\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' "$line"; done
+  printf 'addresses\tmost_at_one_address\tblocks\tlaunched_blocks\n'
+  for line in 1 2; do printf 'lines.cu\t%d\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\t1\t1\n' "$line"; done
 } >"$temp/counts.tsv"
 labtool profilers.run_tables counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
 expect ' east = f_old\[idx\(i \+ 1, j, n\)\];$' "make count"
 expect ' north = f_old\[idx\(i, j \+ 1, n\)\]' "make count"
-printf '\t0\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\n' >>"$temp/counts.tsv"
+printf '\t0\t1\t1\tglobal\tload\t4\t1\t32\t4\t0\t0\t1\t1\t1\t1\n' >>"$temp/counts.tsv"
 labtool profilers.run_tables counts "$temp/counts.tsv" --n 32 "$temp/source/lines.cu"
 expect '^     -  global load .*sectors +\(inside a library\)$' "make count"
 narrow "make count"

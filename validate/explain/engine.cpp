@@ -79,7 +79,7 @@ Diagnosis tell(const Answer& answer, const Evidence& evidence) {
   const SumLook* sum = evidence.sum();
   if (sum && sum->last_is_right) {
     diagnosis.cause += ". But the last residual is right";
-    diagnosis.look_at.push_back("where main says residuals: in its loop, and after it");
+    diagnosis.look_at.push_back("where main records residuals: in its loop, and after it");
   }
   for (const std::string& where : entry.look_at) {
     std::string line = words.in_own_names(fill(where, answer, evidence));
@@ -145,8 +145,9 @@ std::string fill(const std::string& words, const Answer& answer, const Evidence&
 std::vector<std::string> Diagnosis::lines() const {
   std::vector<std::string> lines;
   if (!known()) return lines;
-  lines.push_back("diagnosis: " + (lead.empty() || is_finding() ? "" : lead + ". ") + cause +
-                  (seen_in.empty() || is_finding() ? "" : " (as seen in: " + seen_in + ")"));
+  lines.push_back(
+      "diagnosis: " + (lead.empty() || is_finding() ? "" : lead + ". ") + cause +
+      (seen_in.empty() || is_finding() ? "" : " (seen in another run: " + seen_in + ")"));
   for (const std::string& where : look_at) lines.push_back("look at: " + where);
   return lines;
 }

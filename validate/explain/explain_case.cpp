@@ -26,8 +26,10 @@ namespace {
 /// column soon makes its neighbours wrong. Returns 0 where the runs do not say.
 int first_wrong_iteration(const Case& run, const Patient& patient, FieldComparison* field) {
   int low = 0, high = run.iterations;
-  // Most mistakes show at once.
-  for (int middle = 1; high - low > 1; middle = low + (high - low) / 2) {
+  // Most mistakes show at once. Where right and wrong iterations take turns, halves would miss the
+  // first.
+  const int each = run.n <= kMaxDiagnosedN ? 3 : 1;
+  for (int middle = 1; high - low > 1; middle = low < each ? low + 1 : low + (high - low) / 2) {
     Case shorter = run;
     shorter.iterations = middle;
     const auto seen = patient.ask(shorter);

@@ -20,6 +20,15 @@ bool comes_of_the_thread(const std::string& code, char index, char axis, int* fi
   return true;
 }
 
+/// The array to which a local pointer is set where it is declared: "in" of const float* c = in + 3;
+/// the name itself if it is none.
+std::string begin_of_pointer(const std::string& code, const std::string& name) {
+  const std::regex declared("(?:float|double|auto)\\*?(?:const)?(?:__restrict__)?" + name +
+                            "=&?([A-Za-z_]\\w*)[+\\[;,]");
+  std::smatch found;
+  return std::regex_search(code, found, declared) ? found[1].str() : name;
+}
+
 }  // namespace
 
 std::string Finding::where() const {
@@ -45,6 +54,7 @@ Scene scene_of(const Finding& finding, const std::string& source) {
                              comes_of_the_thread(code, 'j', 'y', &scene.first_j);
   }
   scene.array = array_at(source, finding.report.line, finding.report.access == "writes");
+  if (!scene.array.empty()) scene.array = begin_of_pointer(code_of(function, source), scene.array);
   if (scene.array.empty()) scene.array = allocated_in(source, finding.report.allocated_line);
   return scene;
 }

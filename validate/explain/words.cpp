@@ -51,9 +51,8 @@ const std::map<std::string, const char*> kPhrases = {
      "{?block_constant|(n + kBlockX - 1) / kBlockX blocks|enough blocks along x for n columns, and enough along y "
      "for n rows}"},
     {"tile_loads",
-     "how threads share out the tile's entries: all of them together load each entry once (the thread's number in "
-     "the block, the entry that it loads first, from one round to the next a step of as many entries as the block has "
-     "threads, and the end: the entries of the tile, not the block's points)"},
+     "how threads share out the tile's entries: each is loaded once. A thread begins with its own number in the block, "
+     "goes on by the number of threads, and ends with the tile's entries, halo included"},
     {"rows_arrive",
      "the ring: whether each row has arrived when it is read (__pipeline_commit closes a batch of copies, and "
      "__pipeline_wait_prior leaves a number of batches in flight), is read from the place to which it was copied, and "
@@ -253,7 +252,13 @@ std::string Words::host() const {
   const std::string usual = has_name("jacobi_pass", has(kPasses))    ? "jacobi_pass"
                             : has_name("jacobi_sweeps", step_ >= 11) ? "jacobi_sweeps"
                                                                      : "jacobi_sweep";
-  return has_name(usual, true) ? usual : "the function that launches the kernel";
+  if (has_name(usual, true)) return usual;
+  const std::string kernel = sweep(), launch = kernel == "the sweep" ? "<<<" : kernel + "<";
+  std::set<std::string> own;
+  for (const Function& function : functions_in(source_)) {
+    if (!function.is_kernel && says(code_of(function, source_), launch)) own.insert(function.name);
+  }
+  return own.size() == 1 ? *own.begin() : "the function that launches the kernel";
 }
 
 std::string Words::handover() const {
@@ -265,7 +270,7 @@ std::string Words::handover() const {
   if (step_ >= 11) {
     return has_line("std::swap(f_old,f_new)")
                ? "std::swap(f_old, f_new) (in a function it must reach main's own pointers)"
-               : "the exchange of f_old and f_new in {host}";
+               : "the exchange of the two fields";
   }
   return has_name("swap", true) ? "std::swap(f_old, f_new)" : "the exchange of the two fields";
 }

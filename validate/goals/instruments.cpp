@@ -57,11 +57,13 @@ struct CountRow {
   int line = 0, kernel_line = 0;
   double launches = 0, bytes = 0, requests = 0, threads = 0, sectors = 0;
   double passes = 0, conflicts = 0, addresses = 0, most_at_one_address = 0;
+  double blocks = 0, launched_blocks = 0;
   template <class Self>
   static auto columns(Self& self) {
     return std::tie(self.file, self.line, self.kernel_line, self.launches, self.space, self.access,
                     self.bytes, self.requests, self.threads, self.sectors, self.passes,
-                    self.conflicts, self.addresses, self.most_at_one_address);
+                    self.conflicts, self.addresses, self.most_at_one_address, self.blocks,
+                    self.launched_blocks);
   }
 };
 
@@ -70,6 +72,10 @@ std::map<int, KernelCount> read_counts(const std::string& path) {
   for (const CountRow& row : read_rows<CountRow>(path, "file\t")) {
     KernelCount& kernel = kernels[row.kernel_line];
     kernel.launches = row.launches;
+    kernel.blocks = row.launched_blocks;
+    if (row.space != "shared" && row.access != "atomic") {
+      kernel.busy_blocks = std::max(kernel.busy_blocks, row.blocks);
+    }
     if (kernel.name.empty()) kernel.name = kernel_name(row.file, row.kernel_line);
     if (row.space == "shared") {
       kernel.shared_requests += row.requests;

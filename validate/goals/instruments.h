@@ -53,6 +53,8 @@ struct KernelCount {
   };
   std::string name;  ///< as its launch calls it: "copy_field_kernel"
   double launches = 0;
+  double blocks = 0,
+         busy_blocks = 0;  ///< of all launches; those that load or store in global memory
   Accesses loads, stores;
   double shared_values = 0;  ///< floats put into shared memory (what CUB does inside left out)
   double shared_requests = 0, shared_passes = 0;

@@ -130,6 +130,14 @@ std::string large_launch(Bench* bench) {
         "<<<...>>> is a number of blocks, and a block should fill its warps",
         kN, row.name.c_str(), row.grid.c_str(), row.block.c_str(), times);
   }
+  for (const auto& [line, kernel] : bench->trace_watched(kCountedN, 1).kernels) {
+    if (kernel.blocks < kFarMore * kernel.busy_blocks) continue;
+    return format(
+        "at n = %d %s is launched with %.0f blocks, of which %.0f have a point. Where a thread has "
+        "several points, fewer blocks do",
+        kCountedN, kernel.name.c_str(), kernel.blocks / kernel.launches,
+        kernel.busy_blocks / kernel.launches);
+  }
   return "";
 }
 

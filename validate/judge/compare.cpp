@@ -106,7 +106,8 @@ void describe_field(const FieldComparison& field, const Case& run, int first_ite
       first_iteration > 0
           ? format("the field is wrong from iteration %d on; after that one", first_iteration)
           : format("the field is wrong; after iteration %d", run.iterations));
-  std::string how = format("  %zu of %zu points are wrong", field.wrong, points);
+  std::string how =
+      format("  %zu of %zu points %s wrong", field.wrong, points, field.wrong == 1 ? "is" : "are");
   if (field.none > 0) {
     how += field.none == field.wrong ? ": they are not numbers"
                                      : format(", %zu of them not numbers", field.none);

@@ -213,7 +213,7 @@ std::string Pattern::words() const {
   if (kind == kUnion) return columns.words() + ", and " + rows.words();
   if (kind == kInColumns) return "points in " + columns.words();
   if (kind == kInRows) return "points in " + rows.words();
-  return "some points";
+  return is_one_point() ? format("point (%d, %d)", columns.at[0], rows.at[0]) : "some points";
 }
 
 std::vector<std::string> picture(const Cells& cells) {

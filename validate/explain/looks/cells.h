@@ -88,6 +88,9 @@ struct Pattern {
   Kind kind = kNone;
   Lines columns, rows;
 
+  bool is_one_point() const {
+    return kind == kOther && columns.at.size() == 1 && rows.at.size() == 1;
+  }
   /// "the last interior column, i = 98".
   std::string words() const;
 };

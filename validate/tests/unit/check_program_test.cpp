@@ -562,7 +562,7 @@ TEST_F(CheckProgramTest, not_converged_after_all_iterations_is_wrong) {
 TEST_F(CheckProgramTest, one_wrong_value_is_found_with_its_place) {
   const Verdict verdict = check_spoiled(std::string(kPutValue) + "put_value 5 7 \"$one\"\n");
   EXPECT_EQ(verdict.kind, Verdict::kWrong);
-  EXPECT_TRUE(says(verdict, "1 of 1156 points are wrong"));
+  EXPECT_TRUE(says(verdict, "1 of 1156 points is wrong"));
   EXPECT_TRUE(says(verdict, "i = 5..5, j = 7..7 (the interior is 1..32)"));
   EXPECT_TRUE(says(verdict, "the field is wrong from iteration 1 on; after that one"));
   EXPECT_TRUE(says(verdict, "the residual is right"));

@@ -292,7 +292,7 @@ TEST_F(DiagnosisTest, a_formula_that_is_wrong_in_the_loop_alone) {
   const std::string text = said();
   EXPECT_SAYS("the residual is 0.01 times the correct one", text);
   EXPECT_SAYS("But the last residual is right", text);
-  EXPECT_SAYS("look at: where main says residuals: in its loop, and after it", text);
+  EXPECT_SAYS("look at: where main records residuals: in its loop, and after it", text);
 }
 
 // A run of no sweep shows that they are there: it is the sweep that does not load them.
@@ -707,7 +707,7 @@ TEST_F(DiagnosisTest, formulas_of_the_residual) {
   solver.residual = [](double sum) { return sum; };
   EXPECT_SAYS("nor is the root taken: it is the sum of the squares", said());
   solver.residual = [&](double sum) { return std::sqrt(sum / n); };
-  EXPECT_SAYS("divided by n * 1, and not by n * n", said());
+  EXPECT_SAYS("divided by n, and not by n * n", said());
   solver.residual = [&](double sum) { return std::sqrt(sum) / (n * n); };
   EXPECT_SAYS("0.01 times the correct one: it is divided by n once too often", said());
   solver.residual = [&](double sum) { return std::sqrt(sum) / (n - 2); };

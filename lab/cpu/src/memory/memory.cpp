@@ -290,10 +290,12 @@ static cudaError_t check_room(const void* p, std::size_t bytes, const char* what
   if (!a || a->freed || a->holds(p, bytes)) return cudaSuccess;
   const std::ptrdiff_t room = a->end() - static_cast<const char*>(p);
   const std::string of_all = p == a->begin ? "" : joined(" of the ", a->bytes);
+  const std::string has = room > 0 ? joined(" has room for only ", room, of_all)
+                                   : joined(" begins at the end of the ", a->bytes);
   return error_because(
       {.kind = "room", .place = what, .allocated_line = a->origin.where.line, .bytes = room},
-      cudaErrorInvalidValue, words, ", but the ", what, " has room for only ", room, of_all,
-      " bytes, allocated at ", a->origin.where);
+      cudaErrorInvalidValue, words, ", but the ", what, has, " bytes, allocated at ",
+      a->origin.where);
 }
 
 /// A pointer that one of cudaMemcpy's sides uses as `what`; if it cannot be that, says why.

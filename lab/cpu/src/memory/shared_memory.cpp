@@ -17,8 +17,8 @@
 namespace cuda_on_cpu {
 namespace {
 
-// The room: all static variables of all kernels of the program, then the launch's own part, then
-// pages that cannot be touched.
+// The room: all static variables of all kernels of the program, then the launch's own part; before
+// it and after it pages that cannot be touched.
 constexpr std::size_t kStaticBytes = std::size_t{1} << 20;
 constexpr std::size_t kDynamicBytes = 256 * 1024;
 constexpr std::size_t kGuardBytes = 256 * 1024;  // only address space
@@ -67,12 +67,12 @@ std::size_t shared_variable_bytes() {
 }
 
 char* reserve_shared_memory() {
-  char* shared = map_between_guards(0, kSharedRoom, kGuardBytes);
+  char* shared = map_between_guards(kGuardBytes, kSharedRoom, kGuardBytes);
   if (!shared) fail({"other"}, "no memory for a block's shared memory: ", std::strerror(errno));
   return shared;
 }
 
-void release_shared_memory(char* shared) { munmap(shared, kRoom); }
+void release_shared_memory(char* shared) { munmap(shared - kGuardBytes, kGuardBytes + kRoom); }
 
 char* fill_shared_memory(char* shared, std::size_t dynamic_bytes) {
   for (int k = 0; k < variable_count.load(std::memory_order_acquire); ++k) {
@@ -82,6 +82,11 @@ char* fill_shared_memory(char* shared, std::size_t dynamic_bytes) {
   char* dynamic = end - (dynamic_bytes + 15) / 16 * 16;
   if (dynamic_bytes > 0) std::memset(dynamic, 0xff, end - dynamic);
   return dynamic;
+}
+
+std::size_t bytes_before_shared(const char* shared, const void* address) {
+  const char* p = static_cast<const char*>(address);
+  return p < shared && p >= shared - kGuardBytes ? shared - p : 0;
 }
 
 std::optional<std::size_t> shared_offset(const char* shared, const void* address) {
@@ -120,8 +125,10 @@ void check_shared(std::size_t offset, std::size_t bytes, const char* does, const
                          " bytes of it, the value after its grid and its block");
   }
   if (offset >= kStaticBytes) {
-    block.fail_in_thread(block.report("shared_before", site.line()), does, " shared memory ",
-                         dynamic - offset, " bytes before the launch's dynamic part");
+    Report report = block.report("shared_before", site.line());
+    report.access = does;
+    block.fail_in_thread(report, does, " shared memory ", dynamic - offset,
+                         " bytes before the launch's dynamic part");
   }
   std::size_t end = 0;
   for (int k = 0; k < variable_count && variables[k].place <= offset; ++k) {

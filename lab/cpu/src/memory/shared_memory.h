@@ -19,6 +19,9 @@ char* fill_shared_memory(char* shared, std::size_t dynamic_bytes);
 /// How far `address` lies in the room at `shared`; nothing if it does not.
 std::optional<std::size_t> shared_offset(const char* shared, const void* address);
 
+/// How many bytes before a block's shared memory an address is; 0: it is not near it.
+std::size_t bytes_before_shared(const char* shared, const void* address);
+
 /// What is called so at `offset`: "tile[0][32]".
 std::string describe_shared(std::size_t offset);
 

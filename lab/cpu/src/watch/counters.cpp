@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report.h"
+#include "run/block.h"
 
 namespace cuda_on_cpu {
 namespace {
@@ -49,9 +50,10 @@ int count_wavefronts(const MemoryAccess* const* accesses, int count, std::uint64
 
 }  // namespace
 
-void Counters::kernel_begins(Where launched_at) {
+void Counters::kernel_begins(Where launched_at, std::uint64_t blocks) {
   running_ = &kernels_[{launched_at.file, launched_at.line}];
   ++running_->launches;
+  running_->blocks += blocks;
 }
 
 void Counters::request(const MemoryAccess* const* accesses, int count) {
@@ -60,6 +62,9 @@ void Counters::request(const MemoryAccess* const* accesses, int count) {
   c.first = first;
   ++c.requests;
   c.threads += count;
+  const std::pair block(running_->launches, Block::current()->number());
+  c.blocks += block != c.block;
+  c.block = block;
   if (first.kind == Access::atomic) {
     for (int k = 0; k < count; ++k) ++c.atomics[accesses[k]->address];
   }
@@ -73,7 +78,8 @@ void Counters::request(const MemoryAccess* const* accesses, int count) {
 bool Counters::write(const std::string& path) const {
   std::ofstream file(path);
   file << "file\tline\tkernel_line\tlaunches\tspace\taccess\tbytes\trequests\tthreads\t"
-          "sectors\twavefronts\tconflicts\taddresses\tmost_at_one_address\n";
+          "sectors\twavefronts\tconflicts\taddresses\tmost_at_one_address\tblocks\tlaunched_"
+          "blocks\n";
   for (const auto& [launch, kernel] : kernels_) {
     // A line can access memory at several places in the code.
     std::map<std::tuple<std::string, int, bool, Access, std::size_t>, Count> lines;
@@ -86,6 +92,7 @@ bool Counters::write(const std::string& path) const {
       sum.sectors += count.sectors;
       sum.wavefronts += count.wavefronts;
       sum.conflicts += count.conflicts;
+      sum.blocks = std::max(sum.blocks, count.blocks);
       for (const auto& [address, times] : count.atomics) sum.atomics[address] += times;
     }
     for (const auto& [key, c] : lines) {
@@ -99,7 +106,8 @@ bool Counters::write(const std::string& path) const {
       file << name << '\t' << line << '\t' << launch.second << '\t' << kernel.launches << '\t'
            << (shared ? "shared" : "global") << '\t' << kind << '\t' << bytes << '\t' << c.requests
            << '\t' << c.threads << '\t' << c.sectors << '\t' << c.wavefronts << '\t' << c.conflicts
-           << '\t' << c.atomics.size() << '\t' << most << '\n';
+           << '\t' << c.atomics.size() << '\t' << most << '\t' << c.blocks << '\t' << kernel.blocks
+           << '\n';
     }
   }
   file.close();

@@ -15,7 +15,7 @@ namespace cuda_on_cpu {
 /// Counts what a GPU's hardware counters count, for each place in the code that accesses memory.
 class Counters {
  public:
-  void kernel_begins(Where launched_at);
+  void kernel_begins(Where launched_at, std::uint64_t blocks);
   /// One instruction of a warp: the accesses of its lanes.
   void request(const MemoryAccess* const* accesses, int count);
 
@@ -32,9 +32,11 @@ class Counters {
     std::uint64_t wavefronts = 0;  // passes that shared memory needs for its 32 banks ...
     std::uint64_t conflicts = 0;   // ... and those of them that bank conflicts cost
     std::unordered_map<const char*, std::uint64_t> atomics;  // at each address
+    std::uint64_t blocks = 0;                                // that get there
+    std::pair<std::uint64_t, std::uint64_t> block;  // the last of them: of which launch, its number
   };
   struct KernelCounts {
-    std::uint64_t launches = 0;
+    std::uint64_t launches = 0, blocks = 0;
     // An asynchronous copy performs two kinds of accesses at one site.
     std::map<std::pair<Site, Access>, Count> places;
   };

@@ -37,8 +37,9 @@ static void check_bounds(const Block& block, const MemoryAccess& access, std::si
   const Allocation* a = find_allocation(access.address);
   if (!a || !a->holds(access.address, access.bytes)) {
     const bool begins_inside = a && a->holds(access.address);
-    fail(report_access("out_of_bounds", access.site.line(), does, access.address), does, " ",
-         begins_inside ? joined(access.bytes, " bytes from ") : "",
+    Report found = report_access("out_of_bounds", access.site.line(), does, access.address);
+    if (begins_inside) found.place = "past", found.distance = 0, found.flags = "partly";
+    fail(found, does, " ", begins_inside ? joined(access.bytes, " bytes from ") : "",
          describe_address(access.address), " (", block.describe_place_of_running_thread(), ")");
   }
   if (reinterpret_cast<std::uintptr_t>(access.address) % alignment != 0) {
@@ -49,7 +50,8 @@ static void check_bounds(const Block& block, const MemoryAccess& access, std::si
 }
 
 void Watcher::kernel_begins(const Kernel& kernel) {
-  counters_.kernel_begins(kernel.config.where);
+  const dim3 grid = kernel.config.grid;
+  counters_.kernel_begins(kernel.config.where, std::uint64_t{grid.x} * grid.y * grid.z);
   Races::kernel_begins(kernel);
 }
 

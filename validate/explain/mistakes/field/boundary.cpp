@@ -77,7 +77,7 @@ Answer boundary(const FieldLook& look) {
                 : changes(look) ? "boundary_is_written"
                                 : "boundary_is_written_or_never_given")
       .with("where", where)
-      .with("hold", sides <= 1 || sides == 4 ? "holds" : "hold")
+      .with("hold", sides == 1 || sides == 4 ? "holds" : "hold")
       .with("value", zero      ? "0"
                      : none    ? "no numbers"
                      : quarter ? "a quarter of its values"

@@ -46,6 +46,7 @@ Field starts_in_turn(const FieldLook& look, int k) {
 Field first_sweep(const FieldLook& look, int) { return look.sweeps.after(1); }
 Field one_sweep_less(const FieldLook& look, int k) { return look.sweeps.after(k - 1); }
 Field even_sweeps(const FieldLook& look, int k) { return look.sweeps.after(k - k % 2); }
+Field odd_sweeps(const FieldLook& look, int k) { return look.sweeps.after(k - (k + 1) % 2); }
 Field at_most_one_sweep(const FieldLook& look, int k) { return look.sweeps.after(k % 2); }
 Field sweeps_of_new(const FieldLook& look, int k) {
   return Sweeps(look.n, look.start_new).after(k - 1);
@@ -100,12 +101,16 @@ Answer rest_is_dropped(const FieldLook& look) {
   Case many = look.evidence.wrong.run;
   many.iterations = many.check_every = kAsked;
   const auto seen = look.n <= kMaxDiagnosedN / 4 ? look.evidence.patient.ask(many) : nullptr;
+  // If none is left over, all are performed.
+  const auto whole_passes = [&](int sweeps) { return right_at_once(look, sweeps); };
   for (int made = 2; seen && made < kAsked; ++made) {
     if (!agree(look.sweeps.after(made), seen->field, look.n, made)) continue;
     // Of an odd number the last one: its values may be in the other of two buffers.
-    return made == kAsked - 1
-               ? Answer("new_field_never_becomes_old").with("odd", true)
-               : Answer("sweeps_left_over_are_dropped").with("asked", kAsked).with("made", made);
+    return made == kAsked - 1 ? Answer("new_field_never_becomes_old").with("odd", true)
+                              : Answer("sweeps_left_over_are_dropped")
+                                    .with("asked", kAsked)
+                                    .with("made", made)
+                                    .with("each", !whole_passes(made));
   }
   return {};
 }
@@ -169,16 +174,18 @@ Answer whole_pass(const FieldLook& look) {
 // clang-format off
 const Family kHistoryMistakes = {
     {"sweeps_left_over_are_dropped", Strength::kHistory, kAnyProgram, of_field<stands_still>,
-     "of {asked} sweeps {made} are performed, and of one none: the sweeps that are left over, fewer than a pass has, "
-     "are dropped",
-     {"the loop over the passes: when fewer sweeps are left than a pass has, they still have to be performed, one by "
-      "one or in a shorter pass"}},
+     "of {asked} sweeps {made} are performed, and of one none: {?each|in each pass one is missing, or more|the sweeps "
+     "that are left over, fewer than a pass has, are dropped}",
+     {"{?each|the loop over the sweeps of a pass: from the first to the last, and the number of them|the loop over the "
+      "passes: when fewer sweeps are left than a pass has, they still have to be performed, one by one or in a shorter "
+      "pass}"}},
     {"new_field_never_becomes_old", Strength::kHistory, kAnyProgram, of_field<stands_still>,
      "{?odd|a pass of an even number of sweeps is right. One of an odd number loses its last sweep (so with "
      "--check-every 1 each pass repeats the first)|{?single|a pass of 48 sweeps is right, and one of a single sweep "
      "leaves the field as it was|every iteration repeats the first: the new field never becomes the "
      "old one. {?swaps|The swap is missing, or it exchanges something else, or something undoes it (a second swap, a "
-     "copy that was left)|Either the copy is missing, or it goes the wrong way, or it reaches no point of the "
+     "copy that was left){?tile|{?checks|{?!graph|; or a tile's two buffers do not change roles, and it is stored as "
+     "it was loaded}}}|Either the copy is missing, or it goes the wrong way, or it reaches no point of the "
      "interior{?swap|, or pointers are swapped that are not main's own}}}}",
      {"{?odd or single|where the last sweep of a pass leaves its values: after an odd number of sweeps in the other "
       "one of the two fields{?tile| (or of a tile's two buffers, so which of these is stored)}}",
@@ -196,7 +203,7 @@ const Family kHistoryMistakes = {
      "f_old: the two are exchanged, and the copy then overwrites the result}",
      {"the arguments of {sweep} where it is {?kernels|launched|called}, each in the place of its parameter: f_new "
       "where it writes, and f_old where it reads",
-      "{?swaps|{handover}|{?kernels|the call of {host} in main, with the fields in its order}}"}},
+      "{?swaps|{handover}|{?kernels|the order of the two fields, wherever a function is given them}}"}},
     {"one_iteration_behind", Strength::kHistory, kAnyProgram, of_field<history<one_sweep_less>>,
      "{?checks|with --check-every 1 }the field is the previous iteration's",
      {"run.finish in main: it must get the field that the last sweep wrote; and whether the new field becomes the "
@@ -209,6 +216,10 @@ const Family kHistoryMistakes = {
      "is copied from a pointer that was set before the loop",
      {"{?strips|{handover}: it must change main's own pointers|where std::swap(f_old, f_new) must be called in main: "
       "after every odd number of sweeps; and which pointer run.finish copies from}"}},
+    {"result_of_one_field", Strength::kHistory, with(kSwaps), of_field<history<odd_sweeps>>,
+     "{?checks|with --check-every 1 }after an odd number of sweeps the field is right, after an even one it is the "
+     "previous sweep's: the result is always taken from the same one of the two fields",
+     {"which of the two fields run.finish copies: the one that the last sweep wrote"}},
     {"every_sweep_reads_the_start", Strength::kHistory, with(kSwaps), of_field<history_of_two<at_most_one_sweep>>,
      "every sweep{?graph| of both graphs} reads the initial field and writes the same other field, while main takes "
      "them in turn for the new one",
@@ -232,7 +243,7 @@ const Family kHistoryMistakes = {
      "copy comes} before the sweep{?graph|, or the graph that was captured second, with the fields' roles exchanged, "
      "is launched first}{?kernels|, or one of several launches has the old and the new field in each other's place}",
      {"{?graph|whether graphs are launched in the order in which they were captured; and }the order in the loop of "
-      "main: first {host}, then {?swaps|{handover}|copy_field}",
+      "main: first the sweep, then {?swaps|{handover}|copy_field}",
       "{?kernels|the two fields in every launch of {sweep}: each in the place of its parameter}"}},
     {"result_is_transposed", Strength::kHistory, kAnyProgram, of_field<transposes>,
      "{?each_copy|each copy exchanges i and j: point (i, j) of the old field gets the value of point (j, i) of the new "

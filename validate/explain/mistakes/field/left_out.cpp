@@ -168,7 +168,7 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
   // What happens later only was right before.
   if (later) answer.with("iteration", look.first);
   const bool draw = look.pattern.kind == Pattern::kOther && !answer.has("same");
-  if (draw) answer.with("draw", true);
+  if (draw && !look.pattern.is_one_point()) answer.with("draw", true);
   // Old values in lines without any order may be those that a thread reads before they are written.
   const auto no_order = [](const Lines& lines) {
     const std::vector<int>& some = lines.classes;
@@ -242,8 +242,8 @@ const Family kLeftOutMistakes = {
       "blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; with a single number k, i = k % n "
       "and j = k / n"}},
     {"launch_grid_is_rounded_down", Strength::kModel, kAnyProgram, of_field<kept_values>,
-     "{left_out}. They lie beyond the last multiple of {block}{?!strips| ({n} % {block} = {rest})}, where a launch "
-     "grid that is rounded down ends",
+     "{left_out}. They lie beyond the last multiple of {block}{?!strips| ({n} % {block} = {rest})}, as if the "
+     "launch grid were rounded down",
      {kLaunch,
       "{?on_gpu|a `return`, or an `if`, in {?by_sweep|{sweep}|{copy}}: a thread without a point leaves out its own "
       "work, and not that of its block; and how i and j are computed: blockIdx and threadIdx begin at 0}"}},
@@ -283,7 +283,10 @@ const Family kLeftOutMistakes = {
       "(grid and block) in {host}{?slabs|; and which rows each rank has, and how they are divided (at its ends, where "
       "it has a neighbour, and the rest): together all of them}"}},
     {"threads_leave_out_points", Strength::kModel, with(kKernels), of_field<kept_values>,
-     "{left_out}", {kLaunch, kPointsOfThreads, "{?!launch|" + std::string(kBlocksOfPoints) + "}"}},
+     "{left_out}", {kLaunch, kPointsOfThreads,
+      "{?tile|{?checks|{?!graph|which points of its tile a block stores: all but a halo as wide as a pass has "
+      "sweeps}}}",
+      "{?!launch|" + std::string(kBlocksOfPoints) + "}"}},
     {"copy_leaves_out_points", Strength::kModel, without(kSwaps), of_field<kept_values>,
      "{left_out}",
      {"{?not_called|whether copy_field is called in each iteration, whatever the iteration's number}", kLaunch,

@@ -243,7 +243,7 @@ Answer not_a_number(const FieldLook& look) {
       .with("points", pattern.words())
       .with("iteration", look.first)
       .with("all", none.count() == static_cast<std::size_t>(look.n) * look.n)
-      .with("draw", pattern.kind == Pattern::kOther);
+      .with("draw", pattern.kind == Pattern::kOther && !pattern.is_one_point());
 }
 
 }  // namespace

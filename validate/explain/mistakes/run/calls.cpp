@@ -272,11 +272,11 @@ const Family kCallMistakes = {
       "{?given|where nullptr is given for it: what gets that must not reach line {line}}"}},
     {"access_where_nothing_is", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory {?!kernel|of the host }where nothing was allocated",
-     {"{?kernel|the index at line {line}, idx with it, and the pointer: it leads far beyond all memory|{?copy|the "
-      "copy's number of bytes: if run.finish asks for `rows` rows, `to` has room for as many, and no more; and "
-      "its pointers: `to` already is the place of row j, so only the field's pointer is moved by idx(0, j, n)|the "
-      "pointer at line {line}: what it was set to (cudaMalloc stores an address where its first argument points: at "
-      "main's own pointer?), and its index}}"}},
+     {"{?kernel|the index at line {line}, and the pointer that it is added to: together they lead to where no array "
+      "is|{?copy|the copy's number of bytes: if run.finish asks for `rows` rows, `to` has room for as many, and no "
+      "more; and its pointers: `to` already is the place of row j, so only the field's pointer is moved by idx(0, j, "
+      "n)|the pointer at line {line}: what it was set to (cudaMalloc stores an address where its first argument "
+      "points: at main's own pointer?), and its index}}"}},
     {"host_access_to_gpu_memory", kForbidden, kAnyProgram, finding,
      "at line {line} the host {does} {?array|{array}|memory}, which is in the GPU's own memory (cudaMalloc): only "
      "kernels and copies reach it",

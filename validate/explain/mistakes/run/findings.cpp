@@ -47,6 +47,7 @@ Answer outside(const Found& found) {
       .with("else", says(found.source, "} else"))
       .with("levels", found.evidence.patient.step >= kFirstCycleStep)
       .with("pitch_bytes", says(found.source, "cudaMallocPitch"))
+      .with("partly", found.report.has("partly"))
       .with("stores", found.report.access == "writes")
       .with("floats", says(code_at(found.source, found.report.allocated_line), "float"))
       .with("doubles", says(code_at(found.source, found.report.allocated_line), "double"));
@@ -167,8 +168,10 @@ Answer answer_for(const Found& found) {
   if (finding.is_race()) return answer_of_race(found);
   if (report.kind == "unwritten") return unwritten(found);
   if (report.kind.rfind("endless_", 0) == 0) return endless(found);
-  if (report.kind == "shared_end") {
-    return found.answer("past_the_end_of_shared_memory")
+  const bool before = report.kind == "shared_before";
+  if (before || report.kind == "shared_end") {
+    return found.answer("outside_of_shared_memory")
+        .with("before", before)
         .with("of_tile", found.words.has(kTile) && found.scene.array.find("tile") == 0);
   }
   if (report.kind == "freed") {
@@ -300,8 +303,8 @@ const Family kFindingMistakes = {
       "{?graph or events|whether that place belongs to the {?passes|check|pass} whose event was waited for. Each "
       "{?passes|check|pass} in flight needs a place of its own{?graph|, and a graph: a graph copies to the address "
       "that it was captured with}}"}},
-    {"past_the_end_of_shared_memory", kForbidden, kAnyProgram, finding,
-     "line {line} {does} past the end of {?array|{array}|an array in shared memory}",
+    {"outside_of_shared_memory", kForbidden, kAnyProgram, finding,
+     "line {line} {does} {?before|before the beginning|past the end} of {?array|{array}|an array in shared memory}",
      {"the size that {?array|{array}|it} is declared with: {?of_tile|a block's points and a halo on both sides, two "
       "more along x and along y; and the indices at line {line}: columns and rows of the tile, not of the block or the "
       "grid|an entry for each index that is used; and the index at that line}",
@@ -313,8 +316,8 @@ const Family kFindingMistakes = {
     {"misaligned_floats", kForbidden, kAnyProgram, finding,
      "at line {line} several floats are accessed at once, at an address that is not a multiple of their size",
      {"{?strips|the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has four)|the "
-      "index of the first of them: a row of n floats begins at a multiple of 4 only if n is one, so for any n access "
-      "one float at a time, or pad the rows}",
+      "index of the first of them: it has to be a multiple of their number. A row of n floats begins at a multiple of "
+      "4 only if n is one: for any n access one float at a time, or pad the rows}",
       "{?strips|idx: the pitch of a row is a multiple of 4 floats, even if n is not}"}},
     {"endless_loop_of_a_kernel", kForbidden, kAnyProgram, finding,
      "{?all_points|{kernel} still has the loops over all points, and every thread goes through the whole grid: that is "
@@ -360,8 +363,11 @@ const Family kFindingMistakes = {
       "that a warp marches through: the rank's own, without the halo ({shares}: the first rank's rows begin at 0, the "
       "last one's end at n)"}},
     {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
-     "{kernel} {what} {named}{?thread|, in the thread with {thread}}",
-     {"{?pitch_bytes|idx, and all that uses a pitch: cudaMallocPitch gives it in bytes, and a float has sizeof(float) "
+     "{kernel} {what} {named}{?thread|, in the thread with {thread}}{?partly|: several floats are accessed at once, "
+     "and not all of them are there}",
+     {"{?partly|how many floats there are: n * n, or those of a row, need not be a multiple of as many as are accessed "
+      "at once. The rest are accessed one by one}",
+      "{?pitch_bytes|idx, and all that uses a pitch: cudaMallocPitch gives it in bytes, and a float has sizeof(float) "
       "of them}",
       "the index at line {line}{?!indexed|, or the pointer there (what it is set to, and where it moves on),"
       "}{?array| of {array}}{?sweeps or copies|, and the n that {kernel} is given}{?!sweeps|, and where the `if` or "
@@ -440,11 +446,11 @@ const Family kFindingMistakes = {
       "thread: blockIdx * blockDim + threadIdx, along x and along y{?tile|; and which threads store: only those of the "
       "block's own points, and none of the halo}}}",
       "{?loops|{?!both|which points a thread has: {?blocks|where its block's points begin (blockIdx times the number "
-      "of points that a block has, not of its threads), and |{?strips|where its warp's strip begins (as far after the "
-      "previous warp's as a warp stores columns), and }}where its loops begin, by how much they advance{?!strips| "
-      "(over the whole grid: by gridDim * blockDim)}, and where they end, so that no two threads (or blocks) have the "
-      "same ones{?ring|: where one warp's share of rows ends the next one's begins, rounded in the same way; and it "
-      "stores rows j_begin to j_end - 1, and columns below n}}}",
+      "of points that a block has, which may be more than its threads), and |{?strips|where its warp's strip begins "
+      "(as far after the previous warp's as a warp stores columns), and }}where its loops begin, by how much they "
+      "advance{?!strips| (over the whole grid: by gridDim * blockDim)}, and where they end, so that no two threads (or "
+      "blocks) have the same ones{?ring|: where one warp's share of rows ends the next one's begins, rounded in the "
+      "same way; and it stores rows j_begin to j_end - 1, and columns below n}}}",
       "{?loops|{?!both|{?four|the launch: a loop that advances by 4 is for a block of 4 threads}}}",
       "{?loops|{?!both|{?!strips|idx: each point needs a place of its own in memory}}}",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "

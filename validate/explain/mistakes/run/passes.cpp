@@ -182,9 +182,28 @@ Answer sum_of_pass(const Evidence& evidence) {
   return what ? Answer("residual_of_other_sweeps").with("what", what) : Answer();
 }
 
+/// Whether the field is right after whole passes, and wrong after some that are followed by fewer
+/// sweeps than a pass has.
+bool only_the_rest(const Evidence& evidence) {
+  Case run = evidence.wrong.run;
+  const int pass = run.check_every;
+  if (!evidence.pass() || pass < 2) return false;
+  const auto right_after = [&](int sweeps) {
+    run.iterations = sweeps;
+    const auto seen = evidence.patient.ask(run);
+    return seen && agree(evidence.pass()->sweeps.after(sweeps), seen->field, run.n, sweeps);
+  };
+  for (const int passes : {1, 2, 3}) {
+    if (!right_after(passes * pass)) return false;
+  }
+  return !right_after(pass + 1) || !right_after(2 * pass + 1) || !right_after(3 * pass + 1);
+}
+
 Answer of_a_pass(const Evidence& evidence) {
   if (evidence.subject != Subject::kPass) return {};
-  return Answer("several_sweeps_in_a_pass").with("field", evidence.wrong.field);
+  return Answer("several_sweeps_in_a_pass")
+      .with("field", evidence.wrong.field)
+      .with("rest", only_the_rest(evidence));
 }
 
 }  // namespace
@@ -222,14 +241,16 @@ const Family kPassMistakes = {
       "{?!ring|whether the launch grid has blocks for the last rows and columns: a block that performs more sweeps "
       "stores fewer points}"}},
     {"strips_keep_too_many_columns", Strength::kShape, without(kGraph), of_pass<ends>,
-     "In a pass of several, only {lines} wrong: they lie where two strips meet. With each sweep one more column at "
-     "each end of a warp's strip is no longer right, but these columns are stored anyway",
+     "In a pass of several, only {lines} wrong: they lie where two {?strips|strips|blocks} meet. With each sweep one "
+     "more column at each end {?strips|of a warp's strip|of a block's tile} is no longer right, but these columns are "
+     "stored anyway",
      {"kHalo: at least as many columns at each end of a strip as a pass has sweeps; and which columns a strip stores "
       "(kKept), and where they begin"}},
     {"marches_keep_too_many_rows", Strength::kShape, without(kGraph), of_pass<ends>,
-     "In a pass of several, only {lines} wrong: they lie where one warp's rows end and another's begin",
-     {"the rows that a warp marches through: from as many below its first one as a pass has sweeps, to as many above "
-      "its last one"}},
+     "In a pass of several, only {lines} wrong: they lie where one {?strips|warp|block}'s rows end and another's begin",
+     {"{?strips|the rows that a warp marches through: from as many below its first one as a pass has sweeps, to as "
+      "many above its last one|the rows that a block computes in each sweep, one fewer at each end than in the one "
+      "before, and which of them it stores}"}},
     {"sum_comes_to_another_place", Strength::kModel, kAnyProgram, sum_of_pass,
      "{wrong_pass}the field is right, and the residual is {is}: the host reads a place to which no sum was copied, or "
      "a sum to which no kernel has added",
@@ -245,9 +266,12 @@ const Family kPassMistakes = {
       "an earlier sweep of the last pass; how many sweeps a pass performs, and the sweeps that are left at the end, "
       "fewer than a pass has"}},
     {"several_sweeps_in_a_pass", Strength::kSymptom, kAnyProgram, of_a_pass,
-     "{?field|What is wrong is how several sweeps form one pass|In longer passes the field is right, too, and only the "
-     "residual is wrong}",
-     {"{?check_kernel|whether the kernel without the sum, whose kCheck is false, writes every point, too: no `return` "
+     "{?rest|Whole passes are right, too. What is wrong is the sweeps that are left over at the end, fewer than a pass "
+     "has|{?field|What is wrong is how several sweeps form one pass|In longer passes the field is right, too, and only "
+     "the residual is wrong}}",
+     {"{?rest|what performs the sweeps that are left over: which of the two fields they begin with, after an odd and "
+      "after an even number of sweeps; and where their result and their sum go}",
+      "{?check_kernel|whether the kernel without the sum, whose kCheck is false, writes every point, too: no `return` "
       "or `if` on kCheck comes before that}",
       "{?field|{?graph|which fields each launch of a graph reads and writes: after an odd number of them f_old and "
       "f_new have changed roles, and a graph keeps the pointers that it was captured with|{?tile|a tile that performs "

@@ -93,7 +93,7 @@ std::string divisor_words(const SumLook& look, double factor) {
   if (!of_rows && side * side != whole) return "";
   return format("under the root the sum is divided by ") +
          (again     ? format("n * n * %.0f", times)
-          : of_rows ? format("n * %.0f", rows)
+          : of_rows ? (rows == 1 ? "n" : format("n * %.0f", rows))
                     : format("%.0f * %.0f", side, side)) +
          ", and not by n * n" +
          (look.ranks < 2 ? ""

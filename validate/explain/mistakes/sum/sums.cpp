@@ -164,11 +164,13 @@ Answer same_or_late(const SumLook& look) {
   }
   if (const Answer once = once_only(look); once.known()) return once;
   if (const Answer twice = repeated(look); twice.known()) return twice;
-  // Each iteration says the one before; the first has none to say.
+  // Each iteration says the one before; the first has none to say. Or the next one; then the first
+  // may be right, if no other sum is there yet.
   bool late = count > 1, early = count > 2;
+  const std::size_t begin = count > 3 && look.equal(look.sweeps[0].found, look.sweeps[0].right);
   for (std::size_t k = 1; k < count; ++k) {
     late &= look.equal(look.sweeps[k].found, look.sweeps[k - 1].right);
-    early &= look.equal(look.sweeps[k - 1].found, look.sweeps[k].right);
+    if (k > begin) early &= look.equal(look.sweeps[k - 1].found, look.sweeps[k].right);
   }
   return late || early ? Answer("residual_of_another_iteration").with("late", late) : Answer();
 }
@@ -244,11 +246,12 @@ Answer half_a_sum(const std::string& source, bool field_is_right) {
 
 // clang-format off
 const char* const kSumOfEachPoint =
-    "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change once{?kernels| (a thread with "
-    "several points adds them up by +=, and adds that to the sum of all after its last point)}, and one root, in "
-    "main{?block_sum|; each block's sum added by the first of its threads, the only one that has it|{?shuffles|; each "
-    "warp's sum added by lane 0, and no other lane, after __shfl_down_sync by 16, 8, 4, 2 and 1, all 32 lanes wide (a "
-    "warp is 32 threads in a row, those along x first)}}";
+    "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change once{?kernels|; a thread with "
+    "several points adds them up first (+=)}. One root, in main";
+const char* const kSumOfThreads =
+    "{?block_sum|each block's sum: only the first of its threads has it, and adds it|{?shuffles|each warp's sum: "
+    "shuffles by 16, 8, 4, 2 and 1, 32 lanes wide (the threads along x come first); then only lane 0 adds it. If the "
+    "warps' sums are added up once more: all of them, and each once}}";
 const Family kSumMistakes = {
     {"four_bytes_of_the_sum", Strength::kForbidden, kAnyProgram, of_sum<four_bytes>,
      "{?field_is_right|the field is right; the residual is not: }line {line} {does} {?none|0 bytes of {sum}: the value "
@@ -257,8 +260,9 @@ const Family kSumMistakes = {
       "sizeof(double)|the number of bytes at line {line}: sizeof(double); a copy has a double at both ends}"}},
     {"residual_is_no_number", Strength::kSymptom, kAnyProgram, of_sum<not_a_number>,
      "the residual is not a number, though the field is right: {?parts|a stored part is added up that no block (or "
-     "thread) has stored|either something that is added to the sum is not a number, or the sum itself was never set to "
-     "0, or the formula gives something that is not a number}",
+     "thread) has stored|either {?wait|the host reads a place to which no sum was copied, or }something that is added "
+     "to the sum is not a number, or the sum itself was never set to 0, or the formula gives something that is not a "
+     "number}",
      {"{?parts|the index with which each part is stored: blockIdx.y * gridDim.x + blockIdx.x for a block's; "
       "and {stored_parts}}",
       "{?wait|the copy of the sum: the host's place comes first, then the GPU's; whether the host waits for it before "
@@ -290,13 +294,14 @@ const Family kSumMistakes = {
     {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0, though the field changes: {?other|the change is computed after the new value has replaced "
      "the old one, or }the sum stays 0 (nothing is added{?checks|, or not by a pass of this length}, or only to a copy "
-     "of it){?unfetched|, or the host reads it {?unseen|before the kernel has added to it or }after it was "
-     "reset}{?own|, or the formula turns it into 0}",
+     "of it), or it is not what the host gets{?unfetched|, or the host reads it {?unseen|before the kernel has added "
+     "to it or }after it was reset}{?own|, or the formula turns it into 0}",
      {"{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
       "before each check (with --check-every 1 for each)}{?passes|whether the kernel that adds to the sum, the one "
       "with kSum, is launched: for the last pass before each check}",
-      "what is added to the sum{?strips|: what the lanes of a warp have together, by one of them}; what the host reads "
-      "of it when the sweep has ended{?own|; and {formula}: an integer divided by an integer loses its fraction}",
+      "what is added to the sum{?shuffles|: each lane adds (+=) what a shuffle gives it, and then one lane adds to the "
+      "sum}; what the host reads of it when the sweep has ended{?own|; and {formula}: an integer divided by an integer "
+      "loses its fraction}",
       "{?other|{?!strips|{change_line}: value minus the old field's point}}"}},
     {"sum_is_computed_once", Strength::kShape, kAnyProgram, of_sum<same_or_late>,
      "the field is right, and so is the first residual; all others are {?again|the first one again|0}: the sum is "
@@ -335,14 +340,14 @@ const Family kSumMistakes = {
      "follows",
      {std::string("{?half|where the sum is added to: a float* to it reaches half of a double|") + kSumOfEachPoint +
       "}{?streams|; and whether all launches of a pass add to it, the ends' and the "
-      "rest's}", "{?stored_parts|{stored_parts}}",
+      "rest's}", kSumOfThreads, "{?stored_parts|{stored_parts}}",
       "{?kernels|{?!block_sum|{?!shuffles|a sum over a block's threads in shared memory, if there is one: all of their "
       "parts are added, also the last one's, and a tree that halves their number begins with a power of two}}}"}},
     {"sum_is_too_large", Strength::kSymptom, kAnyProgram, of_sum<too_little_or_too_much>,
      "the field is right, but the sum of the squared changes is too large ({part} times what it should be in iteration "
      "{iteration}). Either some are added more than once, or something else is added up, or a different formula "
      "follows",
-     {kSumOfEachPoint,
+     {kSumOfEachPoint, kSumOfThreads,
       "{?strips or ranks|the points that are in the sum: only those that the {?strips|warp|block} stores, and none of "
       "the rows' padding{?ranks|; of a rank only its own rows, and none of its halo, which belongs to a "
       "neighbour{?streams|; and each row in one launch of a pass only: the two ends of a rank with few rows "
