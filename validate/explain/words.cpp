@@ -270,7 +270,8 @@ std::string Words::handover() const {
   if (step_ >= 11) {
     return has_line("std::swap(f_old,f_new)")
                ? "std::swap(f_old, f_new) (in a function it must reach main's own pointers)"
-               : "the exchange of the two fields";
+           : host().rfind("jacobi_", 0) == 0 ? "the exchange of the two fields in {host}"
+                                             : "the exchange of the two fields";
   }
   return has_name("swap", true) ? "std::swap(f_old, f_new)" : "the exchange of the two fields";
 }

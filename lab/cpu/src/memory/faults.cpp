@@ -117,12 +117,6 @@ void on_fault(int signal_number, siginfo_t* info, void* context_pointer) {
   if (const auto offset = shared_offset(block->shared_memory_begin(), address)) {
     check_shared(*offset, 1, verb, {nullptr, where});
   }
-  if (const auto before = bytes_before_shared(block->shared_memory_begin(), address)) {
-    Report report = block->report("shared_before", where);
-    report.access = verb;
-    block->fail_in_thread(report, verb, " shared memory ", before,
-                          " bytes before its first variable");
-  }
   const Allocation* a = nearest_allocation(address);
   fail(report_access("out_of_bounds", where, verb, address), verb, " ", describe_address(address),
        " (", a && !a->freed ? block->describe_place_of_running_thread() : who, ")");

@@ -17,10 +17,12 @@
 namespace cuda_on_cpu {
 namespace {
 
-// The room: all static variables of all kernels of the program, then the launch's own part; before
-// it and after it pages that cannot be touched.
+// The room: all static variables of all kernels of the program, then the launch's own part, then
+// pages that cannot be touched. Before it bytes that nothing has, so that what reaches there by
+// mistake finds the same in each run.
 constexpr std::size_t kStaticBytes = std::size_t{1} << 20;
 constexpr std::size_t kDynamicBytes = 256 * 1024;
+constexpr std::size_t kBytesBefore = 64 * 1024;
 constexpr std::size_t kGuardBytes = 256 * 1024;  // only address space
 constexpr std::size_t kRoom = kStaticBytes + kDynamicBytes + kGuardBytes;
 // Each variable begins at a whole row of the 32 banks of 4 bytes, and has as much space after it.
@@ -67,12 +69,12 @@ std::size_t shared_variable_bytes() {
 }
 
 char* reserve_shared_memory() {
-  char* shared = map_between_guards(kGuardBytes, kSharedRoom, kGuardBytes);
+  char* shared = map_between_guards(0, kBytesBefore + kSharedRoom, kGuardBytes);
   if (!shared) fail({"other"}, "no memory for a block's shared memory: ", std::strerror(errno));
-  return shared;
+  return shared + kBytesBefore;
 }
 
-void release_shared_memory(char* shared) { munmap(shared - kGuardBytes, kGuardBytes + kRoom); }
+void release_shared_memory(char* shared) { munmap(shared - kBytesBefore, kBytesBefore + kRoom); }
 
 char* fill_shared_memory(char* shared, std::size_t dynamic_bytes) {
   for (int k = 0; k < variable_count.load(std::memory_order_acquire); ++k) {
@@ -86,7 +88,7 @@ char* fill_shared_memory(char* shared, std::size_t dynamic_bytes) {
 
 std::size_t bytes_before_shared(const char* shared, const void* address) {
   const char* p = static_cast<const char*>(address);
-  return p < shared && p >= shared - kGuardBytes ? shared - p : 0;
+  return p < shared && p >= shared - kBytesBefore ? shared - p : 0;
 }
 
 std::optional<std::size_t> shared_offset(const char* shared, const void* address) {
@@ -140,6 +142,13 @@ void check_shared(std::size_t offset, std::size_t bytes, const char* does, const
   block.fail_in_thread(report, does, " shared memory ",
                        offset > end ? joined(offset - end, " bytes") : "just",
                        " past the end of a variable");
+}
+
+void fail_before_shared(std::size_t bytes, const char* does, const Site& site) {
+  const Block& block = *Block::current();
+  Report report = block.report("shared_before", site.line());
+  report.access = does;
+  block.fail_in_thread(report, does, " shared memory ", bytes, " bytes before its first variable");
 }
 
 }  // namespace cuda_on_cpu

@@ -79,6 +79,9 @@ void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment,
   const bool own = p >= &__data_start && p < &_end;
   const Allocation* in = shared || own ? nullptr : nearest_allocation(p);
   if (!shared && !own && !in) {
+    if (const std::size_t before = bytes_before_shared(block->shared_memory_begin(), p)) {
+      fail_before_shared(before, verb(kind), site);
+    }
     // The engine's own memory; or the host's, to which a member of an argument points.
     for (const PointerArgument& member : block->kernel().members) {
       const char* begin = static_cast<const char*>(member.pointer);

@@ -1,5 +1,6 @@
 // expect: shared_before.cu:@load: reads shared memory 4 bytes before its first variable
 //         \(kernel launched at line @launch, block \(0,0,0\), thread \(0,0,0\)\)
+// variant: watched
 
 #include <check.h>
 

@@ -212,7 +212,7 @@ bool is_forbidden(const Finding& finding, const Evidence& evidence) {
   if (finding.is("unwritten")) {
     return finding.shared() && !evidence.wrong.field && evidence.subject != Subject::kFailure;
   }
-  return !finding.is_outside() || !evidence.wrong.field;
+  return !(finding.is_outside() || finding.is("shared_before")) || !evidence.wrong.field;
 }
 
 }  // namespace

@@ -247,7 +247,7 @@ Answer half_a_sum(const std::string& source, bool field_is_right) {
 // clang-format off
 const char* const kSumOfEachPoint =
     "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change once{?kernels|; a thread with "
-    "several points adds them up first (+=)}. One root, in main";
+    "several points adds them up (+=), and adds that to the sum of all after its last point}. One root, in main";
 const char* const kSumOfThreads =
     "{?block_sum|each block's sum: only the first of its threads has it, and adds it|{?shuffles|each warp's sum: "
     "shuffles by 16, 8, 4, 2 and 1, 32 lanes wide (the threads along x come first); then only lane 0 adds it. If the "
