@@ -126,6 +126,8 @@ repaired_launch() {
 find_where() {
   local words=$1 found="" status=0 others own line sure cause
   local unawaited="the host, or another stream, goes on before work that was queued has ended"
+  local wait="what uses the result of these lines: whether it waits for them, by an event that is recorded after them"
+  wait+=" (that of the same pass), or is in the same stream"
   shift
   doing "$([[ $words != "is right" ]] || printf 'wrong; ')looking in which lines"
   is_built swap_functions || return 0
@@ -139,7 +141,7 @@ find_where() {
     # What was said of anything but a race or a wait, and of no line but what reads too early, is what the race looks like.
     cause=$(grep '^  diagnosis: ' <<<"$said" | sed 's/line [0-9]* reads what nothing has written//' || true)
     if [[ $where == what* && $cause && ! $cause =~ line\ [0-9]|[Rr]ace|wait ]]; then
-      said=$(sed -e '/^  look at: /d' -e "s/^  diagnosis: .*/  diagnosis: a race: $unawaited/" <<<"$said")
+      said=$(sed -e '/^  look at: /d' -e "s/^  diagnosis: .*/  diagnosis: a race: $unawaited\\n  look at: $wait/" <<<"$said")
     fi
   elif [[ -z $found ]]; then
     return 0

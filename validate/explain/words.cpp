@@ -51,8 +51,8 @@ const std::map<std::string, const char*> kPhrases = {
      "{?block_constant|(n + kBlockX - 1) / kBlockX blocks|enough blocks along x for n columns, and enough along y "
      "for n rows}"},
     {"tile_loads",
-     "how threads share out the tile's entries: each is loaded once. A thread begins with its own number in the block, "
-     "goes on by the number of threads, and ends with the tile's entries, halo included"},
+     "how threads share out the tile's entries: each is loaded once, halo included. In a loop over the entries a "
+     "thread begins with its own number in the block, and goes on by the number of threads"},
     {"rows_arrive",
      "the ring: whether each row has arrived when it is read (__pipeline_commit closes a batch of copies, and "
      "__pipeline_wait_prior leaves a number of batches in flight), is read from the place to which it was copied, and "
@@ -174,6 +174,10 @@ Words::Words(const Patient& patient)
   if (!source_.empty() && std::none_of(names_.begin(), names_.end(), copies) &&
       (names_.count("swap") || has_line("=1-") || has_line("^=1"))) {
     traits_ |= kSwaps;
+  }
+  // Before, a pitch is that of a tile.
+  if (step_ < 12 && !holds_evidence(names_, "cudaMallocPitch") && !names_.count("cudaMemcpy2D")) {
+    traits_ &= ~kPitch;
   }
   const bool no_atomic = file && names_.count("__global__") && !holds_evidence(names_, "atomic*");
   if (no_atomic) traits_ |= kStoredParts;

@@ -22,8 +22,8 @@ constexpr int kFewIterations = 4;
 /// one before has the boundary in its halo only: 177, if strips store 96 columns and the first one
 /// begins 16 beyond the side; 521, if they store 104. And 400, where the warps on the CPU have
 /// shares that are neither whole ones of a strip nor whole rows: what is rounded down is missing.
-/// And 480: rows without padding, lanes beyond their end, and tiles of which the last one ends where
-/// the grid does: a multiple of most widths that they may store (20, 24, 30, 40, 48, 60).
+/// And 480: rows without padding, lanes beyond their end, and tiles of which the last one ends with
+/// the grid: a multiple of most widths that they may store (20, 24, 30, 40, 48, 60).
 constexpr int kStripN[] = {480, 177, 400, 521};
 
 int most_ranks(const std::vector<Case>& cases) {

@@ -418,6 +418,9 @@ TEST(FindingTest, what_a_job_of_ranks_says) {
 TEST(FindingTest, a_line_of_a_file_of_the_lab_is_none_of_the_learners) {
   EXPECT_SAYS("at line 119 the host ", said_of(report("host_early", 119, "file=jacobi.cu")));
   EXPECT_EQ(said_of(report("host_early", 119, "file=exchange.cpp")).find("119"), std::string::npos);
+  // A learner's file, where the steps are not yet CUDA's.
+  EXPECT_SAYS("at line 119 the host",
+              said_of(report("host_early", 119, "file=exercises/02_unified_memory/jacobi.cpp")));
 }
 
 TEST(FindingTest, calls_that_are_refused) {

@@ -3,38 +3,17 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <regex>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "explain/looks/field_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
-#include "source/source_code.h"
 
 namespace validate {
 namespace {
 
 constexpr int kSeveralBlocks = 100;  // points per side
-
-/// Two fields in one allocation, of which the second one begins n floats after the first, and not
-/// n * n.
-Answer fields_overlap(const FieldLook& look) {
-  static const std::regex allocated(R"(cudaMalloc\w*\(&?(\w+),[^;]*(?:\b2\*|\*2\b))");
-  static const std::regex begins(R"(\*?(\w+)=\*?(\w+)\+(?:\w+(?:\.|->))?n;)");
-  const std::string& source = look.evidence.source;
-  const std::vector<std::string> lines = code_lines(source);
-  std::set<std::string> both;
-  for (std::size_t k = 0; k < lines.size(); ++k) {
-    const std::string code = code_at(source, static_cast<int>(k) + 1);
-    std::smatch match;
-    if (std::regex_search(code, match, allocated)) both.insert(match[1]);
-    if (!std::regex_search(code, match, begins) || both.count(match[2]) == 0) continue;
-    return Answer(true).with("line", k + 1).with("base", match[2].str());
-  }
-  return {};
-}
 
 /// Points of blocks that have their indices exchanged within each block, as a tile does it.
 Answer exchanged_in_blocks(const FieldLook& look) {
@@ -181,9 +160,6 @@ std::string sides_of(const FieldLook& look, int* count) {
 
 // clang-format off
 const Family kPlaceMistakes = {
-    {"fields_overlap", Strength::kModel, kAnyProgram, of_field<fields_overlap>,
-     "at line {line} a field begins n floats after {base}, and each field has n * n: the two share memory",
-     {"line {line}: {base} + n * n, with n * n as a std::size_t"}},
     {"exchanged_in_one_array", Strength::kModel, kAnyProgram, of_field<exchanged>,
      "the interior is the correct one with i and j exchanged, but the boundary is not: i and j are exchanged in one "
      "array's index, but not in the others'",

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "explain/looks/field_look.h"
 #include "explain/mistakes/families.h"
 #include "run/text.h"
+#include "source/source_code.h"
 
 namespace validate {
 namespace {
@@ -128,6 +131,28 @@ Answer not_handed_over(const FieldLook& look) {
                                          : format("%.6g", value));
 }
 
+/// Two fields in one allocation, of which the second one begins n floats after the first, or n * (n -
+/// 1), and not n * n.
+Answer fields_overlap(const FieldLook& look) {
+  static const std::regex allocated(R"(cudaMalloc\w*\(&?(\w+),[^;]*(?:\b2\*|\*2\b))");
+  static const std::regex begins(
+      R"(\*?\w+(?:\[\d\])?=\*?(\w+)\+(?:(?:std::size_t\(n\)|n)\*(\(n-1\))|(?:\w+(?:\.|->))?n);)");
+  const std::string& source = look.evidence.source;
+  const std::vector<std::string> lines = code_lines(source);
+  std::set<std::string> both;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const std::string code = code_at(source, static_cast<int>(k) + 1);
+    std::smatch match;
+    if (std::regex_search(code, match, allocated)) both.insert(match[1]);
+    if (!std::regex_search(code, match, begins) || both.count(match[1]) == 0) continue;
+    return Answer(true)
+        .with("line", k + 1)
+        .with("base", match[1].str())
+        .with("less", match[2].matched);
+  }
+  return {};
+}
+
 }  // namespace
 
 // clang-format off
@@ -151,6 +176,10 @@ const Family kStartMistakes = {
       "1, has a thread (a launch grid that is rounded up), or a turn of a thread's loop; or, if the host's are copied, "
       "the number of bytes, n * n * sizeof(float)|the loops of initialize_field: they go over all points, i and j from "
       "0 to n - 1{?memcpy|; and each copy of a field by bytes: n * n * sizeof(float)}}}"}},
+    {"fields_overlap", Strength::kModel, kAnyProgram, of_field<fields_overlap>,
+     "at line {line} a field begins n{?less| * (n - 1)} floats after {base}, and each field has n * n: the two share "
+     "memory",
+     {"line {line}: {base} + n * n, with n * n as a std::size_t"}},
     {"wrong_starting_values", Strength::kModel, kAnyProgram, of_field<only_the_start>,
      "each sweep computes from the previous field what it should, but the first one begins with wrong starting values "
      "({where})",

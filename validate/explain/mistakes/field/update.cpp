@@ -243,6 +243,7 @@ Answer not_a_number(const FieldLook& look) {
       .with("points", pattern.words())
       .with("iteration", look.first)
       .with("all", none.count() == static_cast<std::size_t>(look.n) * look.n)
+      .with("few", 2 * none.count() < look.cells.count())
       .with("draw", pattern.kind == Pattern::kOther && !pattern.is_one_point());
 }
 
@@ -302,13 +303,13 @@ const Family kUpdateMistakes = {
       "point{?strips|, and the rows that a warp loads ahead: none twice, and none left out}{?pitch|; and from one row "
       "to the next it is a pitch, everywhere}{?!swaps|; and {copy}, which stores each value where it read it}}"}},
     {"points_are_no_numbers", Strength::kSymptom, kAnyProgram, of_field<not_a_number>,
-     "{?all|the whole field|{points}}: not a number from iteration {iteration} on, as if read where nothing had been "
-     "written",
+     "{?few|some of the wrong points are no numbers|{?all|the whole field|{points}}: not a number} from iteration "
+     "{iteration} on, as if read where nothing had been written{?few|, or beyond the field}",
      {"{?all|what run.finish copies: the field after the last sweep, once that has ended{?streams|. In another stream "
       "the copy waits for an event that is recorded after it}; and whether the starting values were there before the "
       "first sweep|{?tile|{tile_loads}; and which ones are read|{?ring|{rows_arrive}|what {sweep} reads for these "
       "points}}}",
-      "{?!all|whether a thread stores these points at all}"}},
+      "{?kernels|{?!all|whether a thread stores these points at all}}"}},
 };
 // clang-format on
 

@@ -25,6 +25,21 @@ Answer few_bytes_of_rows(const Found& found) {
   return few.has("padding") || few.has("row") || few.has("points") ? few : Answer();
 }
 
+/// A pointer to floats to which a number of bytes is added: "block + bytes"; "": none.
+std::string pointer_and_bytes(const std::string& source) {
+  static const std::regex of_bytes(R"((\w+)=[^;]*\bsizeof\((?:float|Real)\)[^;]*;)");
+  const std::string code = code_only(source);
+  for (std::sregex_iterator at(code.begin(), code.end(), of_bytes), end; at != end; ++at) {
+    std::string bytes = (*at)[1];
+    if (const std::size_t type = bytes.rfind("size_t"); type != bytes.npos)
+      bytes.erase(0, type + 6);
+    std::smatch moved;
+    const std::regex pointer("[;{}]\\*?[\\w.]+(?:\\[\\w+\\])?=(\\w+)\\+" + bytes + ";");
+    if (std::regex_search(code, moved, pointer)) return moved[1].str() + " + " + bytes;
+  }
+  return "";
+}
+
 /// An access of a kernel beside what was allocated.
 Answer outside(const Found& found) {
   const Scene& scene = found.scene;
@@ -48,6 +63,7 @@ Answer outside(const Found& found) {
       .with("levels", found.evidence.patient.step >= kFirstCycleStep)
       .with("pitch_bytes", says(found.source, "cudaMallocPitch"))
       .with("partly", found.report.has("partly"))
+      .with("moved", pointer_and_bytes(found.source))
       .with("stores", found.report.access == "writes")
       .with("floats", says(code_at(found.source, found.report.allocated_line), "float"))
       .with("doubles", says(code_at(found.source, found.report.allocated_line), "double"));
@@ -162,7 +178,8 @@ Answer answer_for(const Found& found) {
   const std::string& file = report.file;
   const std::string ending = file.substr(std::min(file.rfind('.'), file.size()));
   if (ending == ".h") return starting_values(found);
-  if (ending == ".cpp") return {};  // of the lab: a line of a file that the learner does not know
+  // Of the lab: a line of a file that the learner does not know.
+  if (ending == ".cpp" && !says(file, "jacobi.cpp")) return {};
   if (!finding.known()) return {};
   if (finding.is_outside()) return outside(found);
   if (finding.is_race()) return answer_of_race(found);
@@ -335,7 +352,9 @@ const Family kFindingMistakes = {
      "what it launches takes far too long}}",
      {"{?n_of_its_own|where n comes from: it is options.n, what --n asks for; kDefaultN is only its default}",
       "{?threads|the launch grid: blocks, not points; together they cover the points: {launch_grid}|its condition, and "
-      "what changes in each turn}", "{loop_condition}"}},
+      "what changes in each turn}",
+      "{?host|{loop_condition}|{?!threads|which points each thread of the kernel goes over: only its own. In a loop "
+      "over the whole grid the step is gridDim.x * blockDim.x}}"}},
     {"memory_is_freed_twice", kForbidden, kAnyProgram, finding,
      "{?reset|line {before}, cudaDeviceReset(), frees all that the program has on the GPU, {what} too|{what} is memory "
      "that was freed before: two pointers hold the same address, or one is freed twice}",
@@ -365,7 +384,8 @@ const Family kFindingMistakes = {
     {"access_outside_of_an_array", kHarmless, kAnyProgram, finding,
      "{kernel} {what} {named}{?thread|, in the thread with {thread}}{?partly|: several floats are accessed at once, "
      "and not all of them are there}",
-     {"{?partly|how many floats there are: n * n, or those of a row, need not be a multiple of as many as are accessed "
+     {"{?moved|the pointer {moved}: it moves by floats, as many as the field before it has, and not by bytes}",
+      "{?partly|how many floats there are: n * n, or those of a row, need not be a multiple of as many as are accessed "
       "at once. The rest are accessed one by one}",
       "{?pitch_bytes|idx, and all that uses a pitch: cudaMallocPitch gives it in bytes, and a float has sizeof(float) "
       "of them}",
@@ -511,7 +531,7 @@ const Family kFindingMistakes = {
      "two threads write the same place in shared memory, {place}, at {lines}: a race",
      {"{?tile|{tile_loads}; and the size of the tile, two more along x and along y than a block has points}",
       "{?of_cub|cub's temporary storage: one for each warp (an array of them) or block that adds up at that time|the "
-      "index at {lines}: a place for each thread, also if a block has several warps (threadIdx.y){?ring|, and "
+      "index at {lines}: a place for each thread (or warp) that writes, also if a block has several warps{?ring|, and "
       "within the warp's own ring}}"}},
 };
 // clang-format on

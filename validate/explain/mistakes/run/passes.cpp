@@ -175,7 +175,9 @@ Answer sum_of_pass(const Evidence& evidence) {
   if (early) return Answer("residual_of_another_iteration").with("of_pass", true);
   const char* what = nullptr;
   if (explained(together)) {
-    what = "the changes of all sweeps of a pass are in the sum, and not only the last one's";
+    what =
+        "the changes of all sweeps since the last check are in the sum, and not only the last "
+        "one's";
   } else if (explained([&](int first, int) { return right.residual(first); })) {
     what = "the residual of a pass is that of its first sweep, not of its last";
   }
@@ -273,10 +275,11 @@ const Family kPassMistakes = {
       "after an even number of sweeps; and where their result and their sum go}",
       "{?check_kernel|whether the kernel without the sum, whose kCheck is false, writes every point, too: no `return` "
       "or `if` on kCheck comes before that}",
-      "{?field|{?graph|which fields each launch of a graph reads and writes: after an odd number of them f_old and "
-      "f_new have changed roles, and a graph keeps the pointers that it was captured with|{?tile|a tile that performs "
-      "several sweeps: its halo has as many points on each side as it performs sweeps, the boundary keeps its values "
-      "after each, and there is a barrier between them}}}",
+      "{?field|{?graph|how many sweeps a pass performs: as many as main counts; and which fields each launch of a "
+      "graph reads and writes: after an odd number of them f_old and f_new have changed roles, and a graph keeps the "
+      "pointers that it was captured with|{?tile|a tile that performs several sweeps: its halo has as many points on "
+      "each side as it performs sweeps, the boundary keeps its values after each, and there is a barrier between "
+      "them}}}",
       "{?field|{?passes|what a pass does between its first and its last sweep: the boundary keeps its values after "
       "each, each is one row behind the previous one, and a strip loses a column at each end; and the factor by which "
       "a pass multiplies at its end}}",

@@ -247,7 +247,7 @@ Answer half_a_sum(const std::string& source, bool field_is_right) {
 // clang-format off
 const char* const kSumOfEachPoint =
     "{?ranks|{sum_over_ranks}; and }the sum in {sweep}: each point's change * change once{?kernels|; a thread with "
-    "several points adds them up (+=), and adds that to the sum of all after its last point}. One root, in main";
+    "several points adds them up (+=), and adds that to the sum of all after its last point}. One root, at the end";
 const char* const kSumOfThreads =
     "{?block_sum|each block's sum: only the first of its threads has it, and adds it|{?shuffles|each warp's sum: "
     "shuffles by 16, 8, 4, 2 and 1, 32 lanes wide (the threads along x come first); then only lane 0 adds it. If the "
@@ -317,7 +317,8 @@ const Family kSumMistakes = {
       "whether the place on the host that is read is the one that this sum was copied to}"}},
     {"residual_of_another_iteration", Strength::kModel, kAnyProgram, of_sum<same_or_late>,
      "{?of_pass|In longer passes each|each} {?late_sum|check|iteration} reports the residual of the "
-     "{?late|previous|next} one",
+     "{?late|previous|next} one{?!late|{?graph|; or a pass performs one sweep more than it counts, while main takes "
+     "the field before the last}}",
      {"{?late|the order in the loop of main: sweep, residual, then run.record(++iteration, residual); and in {host}: "
       "first the sweep, then what adds up its changes or copies them|{?late_sum|whose sum is read in the loop of main: "
       "that of the previous {?passes|check|pass}, not of the one that was launched last; and which number of sweeps it "
@@ -330,8 +331,8 @@ const Family kSumMistakes = {
      {"{?two|where a sum is set to 0 for its next turn: after the copy that takes it to the host, in the same "
       "stream|{host}: the sum is set to 0 before each sweep}"}},
     {"sum_is_an_int", Strength::kModel, kAnyProgram, of_sum<whole_numbers>,
-     "every sum of squared changes is a whole number ({sum} in iteration 1): on its way it is an int, which has no "
-     "digits behind the point",
+     "every sum of squared changes is a whole number ({sum} in iteration 1): on its way it is an int, or each change "
+     "is, which has no digits behind the point",
      {"the types of all that holds a part of the sum, a thread's, a block's and the whole: double each (`auto sum = 0` "
       "is an int){?block_sum|; and cub::BlockReduce<double, ...>}"}},
     {"sum_is_too_small", Strength::kSymptom, kAnyProgram, of_sum<too_little_or_too_much>,
