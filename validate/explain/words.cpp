@@ -86,8 +86,8 @@ const std::map<std::string, const char*> kPhrases = {
      "the order between <<< and >>>: the launch grid first, then the block (in the wrong order, a small n may still "
      "give a correct result)"},
     {"sizes_of_launch",
-     "their sizes: at least one block (between integers n / 1024 may be 0: round up), and at most 1024 threads per "
-     "block, all directions multiplied"},
+     "the sizes between <<< and >>>: at least one block (between integers n / 1024 may be 0: round up), and at most "
+     "1024 threads per block, all directions multiplied"},
     {"starts_in_main",
      "the calls of initialize_field in main: f_old gets problem.initial_old(), f_new problem.initial_new()"},
     {"ask_the_cpu", "make check with RACES=1: it needs no GPU, and names the line, the block and the thread"},

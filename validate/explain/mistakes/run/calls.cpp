@@ -344,8 +344,8 @@ const Family kCallMistakes = {
     {"impossible_launch", kForbidden, kAnyProgram, finding,
      "the launch before line {line} was refused: {?!detail|no GPU has such a block or launch grid|{detail}}",
      {"{?below_zero|where a number of blocks or threads is computed: a difference that comes out below 0|"
-      "{order_of_launch}}",
-      "{?!below_zero|{sizes_of_launch}}",
+      "{sizes_of_launch}}",
+      "{?!below_zero|{order_of_launch}}",
       "{?unasked|CUDA_CHECK(cudaGetLastError()) right after each launch, which reports it at once}"}},
     {"something_was_refused", kForbidden, kAnyProgram, finding,
      "the launch before line {line} was refused, or an earlier call failed and was not checked",

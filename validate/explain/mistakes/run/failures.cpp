@@ -86,7 +86,7 @@ const Family kFailureMistakes = {
       "{?checks|the last pass, which may have fewer sweeps than --check-every says: how many it performs, and by how "
       "many iteration goes up}"}},
     {"iteration_0_is_recorded", Strength::kForbidden, kAnyProgram, record,
-     "an iteration 0 is recorded: the first sweep's residual has the number 1",
+     "an iteration 0 is recorded: the first sweep's residual should have the number 1",
      {"run.record(...) in main: the number of sweeps that have been performed, this one included",
       "{?checks|how many passes are performed if {asked} sweeps are asked for, which may be fewer than --check-every "
       "says: as many as it takes to perform them all, and the last pass may be shorter}"}},

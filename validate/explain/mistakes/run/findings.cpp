@@ -531,8 +531,8 @@ const Family kFindingMistakes = {
      "two threads write the same place in shared memory, {place}, at {lines}: a race",
      {"{?tile|{tile_loads}; and the size of the tile, two more along x and along y than a block has points}",
       "{?of_cub|cub's temporary storage: one for each warp (an array of them) or block that adds up at that time|the "
-      "index at {lines}: a place for each thread (or warp) that writes, also if a block has several warps{?ring|, and "
-      "within the warp's own ring}}"}},
+      "index at {lines}: a place for each thread (or warp) that writes, also if a block has several rows "
+      "(threadIdx.y){?ring|, and within the warp's own ring}}"}},
 };
 // clang-format on
 
