@@ -86,7 +86,7 @@ given 11 's/jacobi_sweep_kernel/sweep/g; s/initialize_field/begin_with/g
 check 11
 expect "^  diagnosis: a race: the host, or another stream, goes on before work that was$" "starting values that nothing waits for"
 expect "^  where: what starts at line $(line_of 'own_stream()>>>'). If the program" "starting values that nothing waits for"
-expect_no "^  look at: " "starting values that nothing waits for"
+expect "^  look at: what uses the result of these lines: whether it waits for them" "starting values that nothing waits for"
 
 # A kernel that goes over the blocks of a smaller launch grid, and forgets which of them it is at: with the solution's grid,
 # which has one for each, it would be right.
