@@ -126,8 +126,8 @@ repaired_launch() {
 find_where() {
   local words=$1 found="" status=0 others own line sure cause
   local unawaited="the host, or another stream, goes on before work that was queued has ended"
-  local wait="what uses the result of these lines: whether it waits for them, by an event that is recorded after them"
-  wait+=" (that of the same pass), or is in the same stream"
+  local wait="what uses the result of these lines: whether it waits for them (cudaDeviceSynchronize(), or an event"
+  wait+=" that is recorded after them: that of the same pass), or is in the same stream"
   shift
   doing "$([[ $words != "is right" ]] || printf 'wrong; ')looking in which lines"
   is_built swap_functions || return 0

@@ -241,7 +241,7 @@ const Family kHistoryMistakes = {
     {"handover_before_the_sweep", Strength::kHistory, kAnyProgram, of_field<history_of_two<sweeps_of_new>>,
      "the sweeps begin a step late, with the starting values of the new field: {?swaps|the fields change roles|the "
      "copy comes} before the sweep{?graph|, or the graph that was captured second, with the fields' roles exchanged, "
-     "is launched first}{?kernels|, or one of several launches has the old and the new field in each other's place}",
+     "is launched first}{?kernels|, or a launch has the two fields in each other's place}",
      {"{?graph|whether graphs are launched in the order in which they were captured; and }the order in the loop of "
       "main: first the sweep, then {?swaps|{handover}|copy_field}",
       "{?kernels|the two fields in every launch of {sweep}: each in the place of its parameter}"}},
