@@ -68,7 +68,7 @@ Answer order_of_sum(const Evidence& evidence) {
     }
     const bool copied = copies(k + 1);
     // A launch that comes right after the two is what comes too late, and not the copy.
-    const bool early = copied && !behind && adds(k + 2);
+    const bool early = copied && adds(k + 2);
     // Sweeps that add nothing may stand in between, in a launch of their own.
     if (adds(k + 1) && copies(k + 2) && adds(k + 3)) {
       return Answer("sum_is_copied_too_early")
@@ -86,7 +86,7 @@ Answer order_of_sum(const Evidence& evidence) {
           .with("other", all[k + 1].line)
           .with("sum", sum);
     }
-    if (!copied && !behind) continue;
+    if (!copied && (!behind || adds(k + 1))) continue;
     const bool wrong_way = !copied && is_copy(all[k], "HostToDevice");
     return Answer(early       ? "sum_is_copied_too_early"
                   : wrong_way ? "sum_is_copied_the_wrong_way"
