@@ -18,8 +18,8 @@ namespace cuda_on_cpu {
 namespace {
 
 // The room: all static variables of all kernels of the program, then the launch's own part, then
-// pages that cannot be touched. Before it bytes that nothing has, so that what reaches there by
-// mistake finds the same in each run.
+// pages that cannot be touched. Before it are bytes that belong to nothing, so that what gets there
+// by mistake finds the same in each run.
 constexpr std::size_t kStaticBytes = std::size_t{1} << 20;
 constexpr std::size_t kDynamicBytes = 256 * 1024;
 constexpr std::size_t kBytesBefore = 64 * 1024;
