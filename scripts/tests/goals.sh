@@ -151,6 +151,7 @@ made 'while [ "$1" != --iterations ]; do shift; done' \
   "printf '$temp/source/two.cu\\t9\\t1\\t1\\tglobal\\tstore\\t4\\t2048\\t%d\\t8192\\t0\\t0\\t1\\t1\\t1\\t1\\n' \$((34 * 16384 * \$2)) >\"\$LAB_CPU_COUNTS\""
 run "$goals" --name 05_copy_kernel --watched "$temp/made" "$temp/made"
 expect '^    the GPU writes 35.1 fields per iteration; 2 would do: does each thread have points of its own\?' "many copies"
+expect '^  Goal MISSED: the copy is also done on the GPU' "many copies"
 
 # A launch grid that counts points, or whose blocks are single threads; and one that is rounded up.
 launched() { # GRID BLOCK

@@ -29,7 +29,7 @@ std::string describe_shared(std::size_t offset);
 /// part. `does`: what it does there, "reads".
 void check_shared(std::size_t offset, std::size_t bytes, const char* does, const Site& site);
 
-/// Ends the program: an access of the block that runs is so many bytes before its shared memory.
+/// Ends the program: the block that runs accesses memory that many bytes before its shared memory.
 [[noreturn]] void fail_before_shared(std::size_t bytes, const char* does, const Site& site);
 
 /// Bytes of all shared variables that kernels have used so far.
