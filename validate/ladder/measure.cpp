@@ -25,6 +25,8 @@ constexpr double kBestSeconds = 10, kStridedSeconds = 5;  // code is timed no lo
 constexpr int kStridedAtLeast = 2;        // less often than this, after one that warms up
 constexpr std::size_t kStepsAtATime = 2;  // are validated
 constexpr int kMaxCpuN = 16384;           // beyond it the CPU's code is not timed
+constexpr double kShortMs = 0.1;          // an iteration; code that needs less is run so often:
+constexpr int kShortRuns = 5;
 
 using Clock = std::chrono::steady_clock;
 
@@ -35,8 +37,8 @@ double seconds_since(Clock::time_point start) {
 /// The best code that the lab has, on one core: the reference on one thread. Rows in order, two
 /// fields that change roles instead of a copy, vector instructions, -O3. The same on all cores has
 /// to agree with it.
-void time_best(int n, Ladder* ladder) {
-  CpuTimes& cpu = ladder->cpu[n];
+CpuTimes time_best(int n) {
+  CpuTimes cpu;
   // On a small grid one sweep is too short for the clock: time several as one.
   const int sweeps = std::max(1, 1000000 / (n * n));
   // The probe, as every point of it differs from its neighbours.
@@ -56,6 +58,13 @@ void time_best(int n, Ladder* ladder) {
   cpu.threads = useful_threads(n, cuda_on_cpu::usable_cores());
   cpu.all_cores = time_if_right(sweep_on_threads(problem, cpu.threads, cpu.best.samples, sweeps),
                                 reference, residual);
+  return cpu;
+}
+
+/// Whether `time` is the better one to keep. What else runs on a core can make all of a short run
+/// take twice as long: of several runs the fastest counts.
+bool faster(const Timing& time, const Timing& kept) {
+  return time.measured() && (!kept.measured() || time.median < kept.median);
 }
 
 }  // namespace
@@ -66,9 +75,16 @@ Timing Climb::time(const Step& step, int n, int iterations) {
   Case timed{lab::ProblemKind::kLaplace, n, iterations};
   timed.ranks = ranks_of(step);
   timed.field = lab::FieldRecord::kNone;
-  const Run run = run_program(program_of(step), timed, folder.path() + "/record", kTimeLimit);
-  if (!run.error.empty() || run.child.exit_code != 0) return {};
-  return {run.record.median_ms, run.record.q1_ms, run.record.q3_ms, run.record.samples};
+  Timing best;
+  for (int k = 0; k < kShortRuns; ++k) {
+    const Run run = run_program(program_of(step), timed, folder.path() + "/record", kTimeLimit);
+    if (!run.error.empty() || run.child.exit_code != 0) return {};
+    const Record& record = run.record;
+    const Timing once = {record.median_ms, record.q1_ms, record.q3_ms, record.samples};
+    if (faster(once, best)) best = once;
+    if (once.median > kShortMs) break;
+  }
+  return best;
 }
 
 void Climb::check(const std::vector<const Step*>& steps) {
@@ -183,7 +199,14 @@ void Climb::measure_cpu(const Step& strided) {
   }
   for (auto& [n, cpu] : found_.cpu) {
     show_progress(format("the best serial code at n = %d ...", n));
-    time_best(n, &found_);
+    for (int k = 0; k < kShortRuns; ++k) {
+      // In a thread of its own: the next one may be given another core.
+      const CpuTimes once = std::async(std::launch::async, time_best, n).get();
+      if (faster(once.best, cpu.best)) cpu.best = once.best;
+      if (faster(once.all_cores, cpu.all_cores)) cpu.all_cores = once.all_cores;
+      cpu.threads = once.threads;
+      if (once.best.median > kShortMs) break;
+    }
     const LadderRow& first = found_.rows.front();
     // What is wrong has no time, and gets none here.
     if (first.step.name == strided.name && (first.step.n == n || !first.time.measured())) {
