@@ -79,7 +79,11 @@ Diagnosis explain_pass(const Wrong& wrong, const Patient& patient) {
   better.iterations = std::max(better.iterations, kUnevenIterations);
   Wrong other;
   if (wrong.field && find_wrong(better, patient, &other) && other.first_iteration > 0) {
-    return diagnose(other, patient, Subject::kPass);
+    Diagnosis diagnosis = diagnose(other, patient, Subject::kPass);
+    // Which lines are wrong depends on n.
+    const bool says_lines = diagnosis.answer.has("lines");
+    if (says_lines && better.n != wrong.run.n) diagnosis.seen_in = describe(better);
+    return diagnosis;
   }
   return diagnose(wrong, patient, Subject::kPass);
 }

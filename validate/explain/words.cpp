@@ -31,6 +31,7 @@ const std::vector<TraitRow> kRows = {
     {kShuffles, "shuffles", 12, kLast, "__shfl*", TraitRow::kFile},
     {kPitch, "pitch", 12, kLast, "pitch*", TraitRow::kFile},
     {kPasses, "passes", 13, kLast, "level*", TraitRow::kFile},
+    {kWasteEnds, "waste_ends", 13, kLast, "level*", TraitRow::kStep},
     {kRing, "ring", 13, kLast, "ring*", TraitRow::kFile},
     {kSlabs, "slabs", 14, kLast, "held_begin", TraitRow::kFile},
     {kOpenGroup, "open_group", 14, kLast, "ncclGroupStart", TraitRow::kFile},

@@ -25,6 +25,7 @@ enum Trait : unsigned {
   kStreams = 1u << 14,        ///< streams that wait for each other
   kLateSum = 1u << 15,        ///< the host reads a sum while the next pass runs
   kGivesRows = 1u << 17,      ///< the result, some rows at a time: the fields are on the GPU
+  kWasteEnds = 1u << 18,      ///< what lies at a block's ends comes out wrong, and is not stored
   kMemcpy = 1u << 16,         ///< a call copies bytes: cudaMemcpy, memcpy
   kStoredParts = 1u << 19,    ///< parts of the sum are stored, and added up later
   kBlockConstant = 1u << 21,  ///< a block's shape is called kBlockX

@@ -180,11 +180,11 @@ const Family kHistoryMistakes = {
       "passes: when fewer sweeps are left than a pass has, they still have to be performed, one by one or in a shorter "
       "pass}"}},
     {"new_field_never_becomes_old", Strength::kHistory, kAnyProgram, of_field<stands_still>,
-     "{?odd|a pass of an even number of sweeps is right. One of an odd number loses its last sweep (so with "
-     "--check-every 1 each pass repeats the first)|{?single|a pass of 48 sweeps is right, and one of a single sweep "
-     "leaves the field as it was|every iteration repeats the first: the new field never becomes the "
-     "old one. {?swaps|The swap is missing, or it exchanges something else, or something undoes it (a second swap, a "
-     "copy that was left){?tile|{?checks|{?!graph|; or a tile's two buffers do not change roles, and it is stored as "
+     "{?odd|a pass of an even number of {?passes|launches|sweeps} is right. One of an odd number loses what the last "
+     "one computes (so with --check-every 1 each pass repeats the first)|{?single|a pass of 48 sweeps is right, and "
+     "one of a single sweep leaves the field as it was|every iteration repeats the first: the new field never becomes "
+     "the old one. {?swaps|The swap is missing, or it exchanges something else, or something undoes it (a second swap, "
+     "a copy that was left){?tile|{?checks|{?!graph|; or a tile's two buffers do not change roles, and it is stored as "
      "it was loaded}}}|Either the copy is missing, or it goes the wrong way, or it reaches no point of the "
      "interior{?swap|, or pointers are swapped that are not main's own}}}}",
      {"{?odd or single|where the last sweep of a pass leaves its values: after an odd number of sweeps in the other "

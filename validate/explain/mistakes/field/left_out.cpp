@@ -44,6 +44,21 @@ std::string same_index(const FieldLook& look) {
   return "";
 }
 
+/// Whether what is left out lies behind as many blocks as there would be if each stored all that it
+/// reads; in passes of several sweeps it stores fewer lines.
+bool counted_by_width(const FieldLook& look) {
+  const Lines& lines = look.pattern.columns.at.empty() ? look.pattern.rows : look.pattern.columns;
+  if (!look.has(kWasteEnds) || lines.kind != Lines::kRange || lines.at.back() != look.n - 2) {
+    return false;
+  }
+  for (const int width : {256, 128, 64, 32, 16}) {
+    const int blocks = (look.n + width - 1) / width, stored = lines.at.front() / blocks;
+    if (blocks * stored != lines.at.front() || stored >= width || 2 * stored < width) continue;
+    return true;
+  }
+  return false;
+}
+
 /// Lines that are left out at an end of the grid: which entry that is; nullptr: none of these. Sets
 /// in the answer what its words need.
 const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answer) {
@@ -64,6 +79,7 @@ const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answe
   }
   const int before_columns = pattern.columns.blocks_before();
   const int before_rows = pattern.rows.blocks_before();
+  if (on_gpu && counted_by_width(look)) return "blocks_counted_by_what_they_read";
   if (on_gpu && (before_columns > 0 || pattern.kind == Pattern::kRows) &&
       (before_rows > 0 || pattern.kind == Pattern::kColumns)) {
     const int block = std::max(before_columns, before_rows);
@@ -146,6 +162,14 @@ bool returns_from_a_loop(const FieldLook& look) {
   });
 }
 
+/// Whether a kernel has a loop over the launch grid, so that a grid of any size would do.
+bool strides_over_the_grid(const std::string& source) {
+  const std::vector<Function> functions = functions_in(source);
+  return std::any_of(functions.begin(), functions.end(), [&](const Function& function) {
+    return function.is_kernel && says(code_of(function, source), "gridDim");
+  });
+}
+
 /// Points that are left out by the sweep, by the copy, or by both.
 Answer left_out(const FieldLook& look, bool sweep, bool copy) {
   // If fields are swapped, no point is copied.
@@ -164,6 +188,7 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
                          ? std::to_string(race.report.line)
                          : "")
       .with("returns", returns_from_a_loop(look))
+      .with("strides", strides_over_the_grid(look.evidence.source))
       .with("same", on_gpu ? same_index(look) : "");
   // What happens later only was right before.
   if (later) answer.with("iteration", look.first);
@@ -219,13 +244,14 @@ Answer kept_values(const FieldLook& look) {
 
 // clang-format off
 const char* const kLaunch =
-    "{?launch|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, "
+    "{?launch|{?!strides|the launch grid in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: round it up, "
     "{launch_grid}{?row|; or, if a block has a whole row, the loop over its points: without one, each thread has one "
-    "point}{?strips|; and what {sweep} itself divides, rows by blocks or warps}}";
+    "point}{?strips|; and what {sweep} itself divides, rows by blocks or warps}}}";
 const char* const kPointsOfThreads =
     "which points the threads of {?by_sweep|{sweep}|{copy}} have: i and j from blockIdx, blockDim and threadIdx, the "
     "`if` there, and the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points "
-    "to come)}{?twice| (two threads store the same point at line {twice})}";
+    "to come)}{?strides| (it begins with the thread's, or warp's, number in the launch grid, goes on by how many of "
+    "them there are, and ends with the last point)}{?twice| (two threads store the same point at line {twice})}";
 const char* const kBlocksOfPoints =
     "the launch in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: its grid, its block, and the n that it "
     "gives the kernel. x, for the columns, comes first; where there is a single index, there is only x";
@@ -242,11 +268,16 @@ const Family kLeftOutMistakes = {
       "blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; with a single number k, i = k % n "
       "and j = k / n"}},
     {"launch_grid_is_rounded_down", Strength::kModel, kAnyProgram, of_field<kept_values>,
-     "{left_out}. They lie beyond the last multiple of {block}{?!strips| ({n} % {block} = {rest})}, as if the "
-     "launch grid were rounded down",
-     {kLaunch,
-      "{?on_gpu|a `return`, or an `if`, in {?by_sweep|{sweep}|{copy}}: a thread without a point leaves out its own "
-      "work, and not that of its block; and how i and j are computed: blockIdx and threadIdx begin at 0}"}},
+     "{left_out}. They lie beyond the last multiple of {block}{?!strips| ({n} % {block} = {rest})}{?!strides|, as if "
+     "the launch grid were rounded down}",
+     {kLaunch, "{?strides|" + std::string(kPointsOfThreads) + "}",
+      "{?on_gpu|{?!strides|a `return`, or an `if`, in {?by_sweep|{sweep}|{copy}}: a thread without a point leaves out "
+      "its own work, and not that of its block; and how i and j are computed: blockIdx and threadIdx begin at 0}}"}},
+    {"blocks_counted_by_what_they_read", Strength::kModel, with(kWasteEnds), of_field<kept_values>,
+     "{left_out}. So many blocks, or strips, would be enough if each stored all that it reads; it stores less, without "
+     "its halo",
+     {"how many blocks, or strips, there are in {host}: n divided by what one of them stores, without its halo, "
+      "rounded up"}},
     {"points_beyond_1024_threads", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}: beyond 1024 points, as many as a block can have threads",
      {"the loop over a thread's points in {?by_sweep|{sweep}|{copy}}: it goes on by as many points as the block has "

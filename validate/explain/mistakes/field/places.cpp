@@ -77,6 +77,61 @@ Answer fewer_points(const FieldLook& look) {
   return {};
 }
 
+/// Whether the sweep takes rows for n points long that are longer in memory, with padding.
+Answer rows_without_padding(const FieldLook& look) {
+  if (look.first != 1 || !look.points_differ()) return {};
+  const int n = look.n;
+  for (int multiple = 4; multiple <= 128; multiple *= 2) {  // of which a row's length is one
+    const int pitch = (n + multiple - 1) / multiple * multiple;
+    const auto in_memory = [&](const Field& field) {
+      Field padded(static_cast<std::size_t>(n) * pitch, NAN);
+      for (int j = 0; j < n; ++j) std::copy_n(&field[j * n], n, &padded[j * pitch]);
+      return padded;
+    };
+    const Field from = in_memory(look.before);
+    // Which rows are taken for n points long: the one that is stored, and of those that are read the
+    // one to the north, the point's own, and the one to the south.
+    for (int wrong = 1; pitch > n && wrong < 16; ++wrong) {
+      const auto row = [&](int j, int which) { return j * (wrong >> which & 1 ? n : pitch); };
+      Field to = in_memory(look.hidden);
+      for (int j = 1; j < n - 1; ++j) {
+        const float* south = &from[row(j - 1, 0)];
+        const float* own = &from[row(j, 1)];
+        const float* north = &from[row(j + 1, 2)];
+        float* stored = &to[row(j, 3)];
+        stored[0] = own[0];
+        for (int i = 1; i < n - 1; ++i) {
+          stored[i] = (own[i + 1] + north[i] + own[i - 1] + south[i]) / 4;
+        }
+        stored[n - 1] = own[n - 1];
+      }
+      int points = 0, fits = 0;
+      for (int j = 1; j < n - 1; ++j) {
+        for (int i = 0; i < n; ++i) {
+          points += !std::isnan(to[j * pitch + i]);
+          fits += look.near(to[j * pitch + i], look.at(look.found, i, j));
+        }
+      }
+      // Where a strip ends a lane may get its neighbour in another way.
+      if (3 * points < n * n || 10 * fits < 9 * points) continue;
+      const char* const read[] = {"",
+                                  "the row to the south",
+                                  "a point's own row",
+                                  "some rows",
+                                  "the row to the north",
+                                  "some rows",
+                                  "some rows",
+                                  "rows"};
+      return Answer("rows_taken_for_n_points")
+          .with("read", read[wrong & 7])
+          .with("stored", wrong >= 8)
+          .with("n", n)
+          .with("pitch", pitch);
+    }
+  }
+  return {};
+}
+
 /// Whether the wrong points of the boundary, all on the sides i = 0 and i = n - 1, hold what other
 /// rows began with. (In rows that nothing has stored no point is a number. If ranks share the rows,
 /// it is rather a rank that has others than it should.)
@@ -102,6 +157,39 @@ Answer shared_places(const FieldLook& look) {
   return Answer("rows_in_the_place_of_others")
       .with("rows", join(examples) + (count > 3 ? ", and so on" : ""))
       .with("only_kept", look.inside.count() == 0);
+}
+
+/// Whether all wrong rows, or columns, repeat others: those next to them, or those of the block
+/// before.
+Answer repeated_lines(const FieldLook& look) {
+  constexpr int kFewest = 8;
+  if (!look.points_differ() || !look.interior_only()) return {};
+  const int n = look.n;
+  for (const bool of_rows : {true, false}) {
+    const auto value = [&](int line, int k) {
+      return of_rows ? look.at(look.found, k, line) : look.at(look.found, line, k);
+    };
+    std::vector<int> wrong;  // the lines of which most points are
+    const std::vector<int> points = counts_of(look.cells, of_rows ? 'j' : 'i');
+    for (int line = 1; line < n - 1; ++line) {
+      if (2 * points[line] > n) wrong.push_back(line);
+    }
+    for (const int apart : {1, 8, 16, 32, 64, 128}) {
+      const auto repeats = std::count_if(wrong.begin(), wrong.end(), [&](int line) {
+        int same = 0;
+        for (int k = 1; k < n - 1; ++k)
+          same += value(line, k) == value(std::max(line - apart, 0), k);
+        return 10 * same > 9 * (n - 2);  // a block's last line has a halo of its own
+      });
+      if (repeats < kFewest || 5 * repeats < 4 * static_cast<int>(wrong.size())) continue;
+      return Answer("lines_repeat")
+          .with("lines", of_rows ? "rows" : "columns")
+          .with("letter", of_rows ? "y" : "x")
+          .with("from", format("%c = %d", of_rows ? 'j' : 'i', wrong.front()))
+          .with("apart", apart > 1 ? std::to_string(apart) : "");
+    }
+  }
+  return {};
 }
 
 /// Whether the blocks compute what belongs to points farther and farther away: what they load lies
@@ -174,6 +262,10 @@ const Family kPlaceMistakes = {
      "for those of others",
      {"the n that {sweep} is given where it is {?kernels|launched|called}, and what it hands on to idx: all points per "
       "side, the boundary included"}},
+    {"rows_taken_for_n_points", Strength::kModel, with(kPitch), of_field<rows_without_padding>,
+     "the sweep {?read|reads {read}{?stored| and }}{?stored|stores rows} as if a row had {n} points in memory: with "
+     "its padding it has {pitch}",
+     {"what j is multiplied by in {sweep}: the pitch, as in idx, and never n"}},
     {"exchanged_in_each_block", Strength::kModel, kAnyProgram, of_field<exchanged_in_blocks>,
      "within each block of {block} x {block} points, i and j are exchanged",
      {"{?tile|the tile's indices where it is loaded and where it is read: tile[y][x] in both places, y "
@@ -187,6 +279,12 @@ const Family kPlaceMistakes = {
       "round|the rows that a warp loads ahead: which one each load brings, which one it becomes (north, when its turn "
       "comes), and that none is loaded twice or left out}}", "{?!only_kept|whether what is stored in row j was "
       "computed with row j as the centre}"}},
+    {"lines_repeat", Strength::kShape, kAnyProgram, of_field<repeated_lines>,
+     "from {from} on {?apart|the {lines} repeat those {apart} before them|all {lines} get the same values}, as if read "
+     "from the same points",
+     {"the index with which {sweep} reads{?tile|, or loads its tile}: {?apart|whether blockIdx.{letter} is in "
+      "it|what it is limited by: n - 1, the field's last point, and nothing that belongs to a block{?kernels|; and "
+      "whether blockIdx.{letter} is in it}}"}},
     {"blocks_read_farther_and_farther_off", Strength::kModel, without(kStrips), of_field<shift_of_blocks>,
      "the blocks read points that lie {?first||farther and farther }off: {?first|those of blockIdx.{letter} == 0 by "
      "{first}, }those of blockIdx.{letter} == 1 by {by}, those of blockIdx.{letter} == 2 by {twice}. Each block's "

@@ -125,6 +125,12 @@ Answer ends(const FieldLook& look) {
   if (columns.size() == rows.size()) return {};
   const bool of_strips = columns.size() < rows.size();
   const std::vector<int>& fewer = of_strips ? columns : rows;
+  const bool not_stored = look.all_of(look.cells, [&](int i, int j) {
+    return look.near(look.at(look.start_new, i, j), look.at(look.found, i, j));
+  });
+  if (!of_strips && not_stored && fewer.front() > look.n - 2 - look.first) {
+    return Answer("march_ends_too_early").with("lines", lines_that_are(fewer, 'j'));
+  }
   if (distance_of_groups(fewer, 2 * look.first) == 0) return {};
   return Answer(of_strips ? "strips_keep_too_many_columns" : "marches_keep_too_many_rows")
       .with("lines", lines_that_are(fewer, of_strips ? 'i' : 'j'))
@@ -248,6 +254,10 @@ const Family kPassMistakes = {
      "stored anyway",
      {"kHalo: at least as many columns at each end of a strip as a pass has sweeps; and which columns a strip stores "
       "(kKept), and where they begin"}},
+    {"march_ends_too_early", Strength::kShape, without(kGraph), of_pass<ends>,
+     "In a pass of several, only {lines} wrong: nothing is stored there",
+     {"where the rounds of a march end: each sweep is one row behind the previous one, so after the last row has been "
+      "read the march goes on for as many rows as a pass has sweeps"}},
     {"marches_keep_too_many_rows", Strength::kShape, without(kGraph), of_pass<ends>,
      "In a pass of several, only {lines} wrong: they lie where one {?strips|warp|block}'s rows end and another's begin",
      {"{?strips|the rows that a warp marches through: from as many below its first one as a pass has sweeps, to as "
