@@ -88,6 +88,27 @@ Diagnosis tell(const Answer& answer, const Evidence& evidence) {
   return diagnosis;
 }
 
+/// A lead of many words as several, at each "; and" that is in no brackets.
+std::vector<std::string> short_leads(const std::string& lead) {
+  constexpr std::size_t kLong = 150, kShort = 30;  // letters
+  const std::string joint = "; and ";
+  if (lead.size() < kLong) return {lead};
+  std::vector<std::string> leads(1);
+  int depth = 0;
+  for (std::size_t k = 0; k < lead.size(); ++k) {
+    depth += (lead[k] == '(') - (lead[k] == ')');
+    const bool parts = depth == 0 && lead.compare(k, joint.size(), joint) == 0 &&
+                       leads.back().size() > kShort && lead.size() - k > joint.size() + kShort;
+    if (parts) {
+      leads.emplace_back();
+      k += joint.size() - 1;
+    } else {
+      leads.back() += lead[k];
+    }
+  }
+  return leads;
+}
+
 Diagnosis ask_and_tell(const Evidence& evidence) { return tell(ask_all(evidence), evidence); }
 
 }  // namespace
@@ -148,7 +169,9 @@ std::vector<std::string> Diagnosis::lines() const {
   lines.push_back(
       "diagnosis: " + (lead.empty() || is_finding() ? "" : lead + ". ") + cause +
       (seen_in.empty() || is_finding() ? "" : " (seen in another run: " + seen_in + ")"));
-  for (const std::string& where : look_at) lines.push_back("look at: " + where);
+  for (const std::string& where : look_at) {
+    for (const std::string& lead : short_leads(where)) lines.push_back("look at: " + lead);
+  }
   return lines;
 }
 

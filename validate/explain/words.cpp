@@ -299,11 +299,10 @@ std::string Words::formula() const {
 
 std::string Words::never_launched() const {
   if (!has(kKernels)) return "the loops in {sweep}";
-  return "the launch of {sweep} in {host} (is it there? was it accepted: cudaGetLastError() right "
-         "after it, at most 1024 threads per block? does its grid have enough blocks? in a stream "
-         "of its own: does anything wait for it, by an event that is recorded in that stream?), "
-         "and the `if` in the kernel{?strips|; and which "
-         "rows a warp stores: all of its own, with no row left out between two warps}";
+  return "the launch of {sweep} in {host}: that it is there, is accepted (cudaGetLastError() right "
+         "after it), and has enough blocks{?streams|, and that an event recorded in its stream is "
+         "waited for}; and the `if` in the kernel{?strips|, and which rows a warp stores: all of "
+         "its own, with no row left out between two warps}";
 }
 
 std::string Words::in_own_names(std::string text) const {

@@ -149,7 +149,9 @@ std::string describe(const Case& run) {
                        : counted(run.iterations, "iteration");
   if (run.check_every > 0 && !to_tolerance) text += format(", --check-every %d", run.check_every);
   if (run.ranks > 0) text += ", " + counted(run.ranks, "rank");
-  if (run.ranks > 0 && run.halos) text += std::string(", LAB_HALOS=") + run.halos;
+  if (run.ranks > 0 && run.halos) {
+    text += std::string(", halos by ") + (std::string(run.halos) == "nccl" ? "NCCL" : "MPI");
+  }
   if (run.order) text += format(", threads in %s order", run.order);
   return text;
 }

@@ -231,7 +231,7 @@ const Family kHistoryMistakes = {
      "is used: the fields change roles, and keep their starting values",
      {"{?graph|whether every pass launches a graph, also the one in which it is captured: what stands between "
       "cudaStreamBeginCapture and cudaStreamEndCapture does not run until cudaGraphLaunch; and whether the sweeps of a "
-      "pass stand there, and go into the stream that is captured; or }{never_launched}; and how many sweeps {host} "
+      "pass stand there, and go into the stream that is captured; and }{never_launched}; and how many sweeps {host} "
       "performs: as many as it is asked for, even if it is only one"}},
     {"pass_of_a_constant", Strength::kHistory, with(kChecks), of_field<whole_pass>,
      "asked for one sweep (--check-every 1), a pass performs {each}: a constant is used instead of the number of "

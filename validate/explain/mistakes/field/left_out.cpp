@@ -254,7 +254,7 @@ const char* const kPointsOfThreads =
     "them there are, and ends with the last point)}{?twice| (two threads store the same point at line {twice})}";
 const char* const kBlocksOfPoints =
     "the launch in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: its grid, its block, and the n that it "
-    "gives the kernel. x, for the columns, comes first; where there is a single index, there is only x";
+    "gives the kernel (in a dim3 x, for the columns, comes first; a kernel with a single index has only x)";
 
 const Family kLeftOutMistakes = {
     {"new_field_is_dropped", Strength::kModel, with(kSwaps), of_field<kept_values>,
@@ -309,10 +309,10 @@ const Family kLeftOutMistakes = {
      "{left_out}",
      {kLaunch,
       "{?ranks|which rows keep their values in the sweeps of a pass: 0 and n - 1 of the whole field, and no other row "
-      "of a rank; }which columns a lane has, and which rows a warp marches through and stores in {sweep}: j_begin and "
-      "j_end, with no row left out between two warps{?ring|, and all rows of the track in some share}; and the launch "
-      "(grid and block) in {host}{?slabs|; and which rows each rank has, and how they are divided (at its ends, where "
-      "it has a neighbour, and the rest): together all of them}"}},
+      "of a rank; and }which columns a lane has, and which rows a warp marches through and stores in {sweep}: j_begin "
+      "and j_end, with no row left out between two warps{?ring|, and all rows of the track in some share}; and the "
+      "launch (grid and block) in {host}{?slabs|; and which rows each rank has, and how they are divided (at its ends, "
+      "where it has a neighbour, and the rest): together all of them}"}},
     {"threads_leave_out_points", Strength::kModel, with(kKernels), of_field<kept_values>,
      "{left_out}", {kLaunch, kPointsOfThreads,
       "{?tile|{?checks|{?!graph|which points of its tile a block stores: all but a halo as wide as a pass has "

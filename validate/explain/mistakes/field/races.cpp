@@ -195,7 +195,8 @@ const Family kRaceMistakes = {
       "by a wait}|{shared_additions}}",
       "{?unset|{?late_sum|{?streams|whether a rank's parts overlap, so that two streams count the same row; and "
       "whether each part waits, before its pass, for what other streams did in the pass before}}}",
-      "whether a thread's own sum begins with 0, and so does every variable that goes into a sum",
+      "whether a thread's own sum begins with 0, and so does every variable that goes into a sum; and whether the sum "
+      "of all is set to 0 before each sweep{?checks| that adds to it}, all sizeof(double) bytes of it",
       "{?unset|{shared_additions}}"}},
 };
 // clang-format on

@@ -121,8 +121,6 @@ Answer not_handed_over(const FieldLook& look) {
   }
   const double value = first < all ? look.found[first] : 0;
   return Answer("result_is_not_handed_over")
-      .with("count", first)
-      .with("all", all)
       .with("quarter", 4 * first == all || 4 * first == n)
       .with("by_rows", says(look.evidence.source, "cudaMemcpy2D"))
       .with("place", point(first))
@@ -159,8 +157,8 @@ Answer fields_overlap(const FieldLook& look) {
 const Family kStartMistakes = {
     {"result_is_not_handed_over", Strength::kModel, kAnyProgram, of_field<not_handed_over>,
      "the residuals are right, so the field that the sweeps leave is right as well, but it is not what is handed over "
-     "as the result: of {all} points the first {count} are right{?quarter| (a quarter, as if a float were one byte)}, "
-     "and point {place} holds {value}",
+     "as the result: point {place} is the first wrong one{?quarter|, after a quarter of all (as if a float were one "
+     "byte)}, and holds {value}",
      {"what run.finish is given in main{?gives_rows|: it gets to, j and rows, in this order, and is asked for some "
       "rows at a time, from row j on, so the copy begins {?pitch or by_rows|with that row, and copies rows of n "
       "floats|at f_old + idx(0, j, n), and copies rows * n floats}, each of sizeof(float) bytes}",

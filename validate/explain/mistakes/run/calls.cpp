@@ -146,6 +146,18 @@ std::string moved_by_bytes(const Found& found) {
   return "";
 }
 
+/// The line of the launch that cudaGetLastError() tells of: the last one before it in the function;
+/// "": it was asked elsewhere, or by another call.
+std::string launch_asked_for(const Found& found) {
+  const Function function = function_at(found.source, found.report.line);
+  std::string line;
+  for (const Queued& each : queued_in(found.source)) {
+    const bool before = each.line >= function.first_line && each.line <= found.report.line;
+    if (each.launch && before) line = std::to_string(each.line);
+  }
+  return called_in(found.report) == "cudaGetLastError" && !function.name.empty() ? line : "";
+}
+
 /// What a call, or a launch, is refused for.
 Answer refused_call(const Found& found) {
   const Report& report = found.report;
@@ -161,6 +173,7 @@ Answer refused_call(const Found& found) {
   if (report.has("cudaErrorInvalidConfiguration")) {
     return found.answer("impossible_launch")
         .with("unasked", call != "cudaGetLastError")
+        .with("launched", launch_asked_for(found))
         .with("below_zero", says(report.detail, "as an int"));
   }
   if (says(report.detail, "destroyed already")) {
@@ -187,7 +200,9 @@ Answer refused_call(const Found& found) {
   // A GPU says no more than that.
   const bool last = call == "cudaGetLastError", fills = call.rfind("cudaMemset", 0) == 0;
   const bool invalid = report.has("cudaErrorInvalidValue");
-  if (last && invalid && report.detail.empty()) return found.answer("something_was_refused");
+  if (last && invalid && report.detail.empty()) {
+    return found.answer("something_was_refused").with("launched", launch_asked_for(found));
+  }
   if (fills && invalid && says(report.array, "(&")) {
     return fill_of_nothing(found);
   }
@@ -203,7 +218,9 @@ Answer refused_call(const Found& found) {
         .with("name", between(report.array, "(", ")"));
   }
   if (report.kind != "direction" && report.kind != "host_memory") return {};
-  if (last) return found.answer("something_was_refused");
+  if (last) {
+    return found.answer("something_was_refused").with("launched", launch_asked_for(found));
+  }
   return fills ? fill_of_nothing(found) : found.answer("copy_against_its_direction");
 }
 
@@ -342,13 +359,15 @@ const Family kCallMistakes = {
      {"each launch, fill and copy that is captured: kernel<<<grid, block, 0, stream>>>, cudaMemsetAsync and "
       "cudaMemcpyAsync with the stream as the last argument"}},
     {"impossible_launch", kForbidden, kAnyProgram, finding,
-     "the launch before line {line} was refused: {?!detail|no GPU has such a block or launch grid|{detail}}",
+     "the launch {?launched|at line {launched}|before line {line}} was refused: {?!detail|no GPU has such a block or "
+     "launch grid|{detail}}",
      {"{?below_zero|where a number of blocks or threads is computed: a difference that comes out below 0|"
       "{sizes_of_launch}}",
       "{?!below_zero|{order_of_launch}}",
       "{?unasked|CUDA_CHECK(cudaGetLastError()) right after each launch, which reports it at once}"}},
     {"something_was_refused", kForbidden, kAnyProgram, finding,
-     "the launch before line {line} was refused, or an earlier call failed and was not checked",
+     "the launch {?launched|at line {launched}|before line {line}} was refused, or an earlier call failed and was not "
+     "checked",
      {"{order_of_launch}", "{sizes_of_launch}",
       "each call before that line: the CUDA_CHECK around it, which reports its error; and its arguments: a pointer "
       "that cudaMalloc or cudaMallocManaged gave, not the address of that pointer"}},

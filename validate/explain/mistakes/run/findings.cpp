@@ -465,12 +465,12 @@ const Family kFindingMistakes = {
       "{?!loops|{?!both|idx: each point needs a place of its own in memory, and a row has n of them; and i and j of a "
       "thread: blockIdx * blockDim + threadIdx, along x and along y{?tile|; and which threads store: only those of the "
       "block's own points, and none of the halo}}}",
-      "{?loops|{?!both|which points a thread has: {?blocks|where its block's points begin (blockIdx times the number "
-      "of points that a block has, which may be more than its threads), and |{?strips|where its warp's strip begins "
-      "(as far after the previous warp's as a warp stores columns), and }}where its loops begin, by how much they "
-      "advance{?!strips| (over the whole grid: by gridDim * blockDim)}, and where they end, so that no two threads (or "
-      "blocks) have the same ones{?ring|: where one warp's share of rows ends the next one's begins, rounded in the "
-      "same way; and it stores rows j_begin to j_end - 1, and columns below n}}}",
+      "{?loops|{?!both|{?blocks|where a block's points begin: blockIdx times the number of points that a block has, "
+      "which may be more than its threads; and |{?strips|where a warp's strip begins: as many columns after the "
+      "previous warp's as a warp stores; and }}where a thread's loops begin, by how much they go on{?!strips| (over "
+      "the whole grid: by gridDim * blockDim)}, and where they end, so that no two threads have the same "
+      "points{?ring|; and where a warp's share of rows begins: where the previous one's ends, rounded in the same way; "
+      "it stores rows j_begin to j_end - 1, and columns below n}}}",
       "{?loops|{?!both|{?four|the launch: a loop that advances by 4 is for a block of 4 threads}}}",
       "{?loops|{?!both|{?!strips|idx: each point needs a place of its own in memory}}}",
       "{?pitch|idx: a row that is stored four points at a time needs a pitch that is a multiple of 4, or its last "
