@@ -98,7 +98,7 @@ repaired_launch() {
   if becomes_right "" "$@"; then return 1; fi
   for kind in waits more_x more_y; do
     # More blocks may hide a race.
-    if [[ $kind != waits && $said == *race* ]]; then return 1; fi
+    if [[ $kind != waits && ($said == *race* || $said == *"earlier copy"*) ]]; then return 1; fi
     status=0
     becomes_right "$kind" "$@" || status=$?
     if ((status == 124)); then return 1; fi # it takes too long
@@ -111,10 +111,15 @@ repaired_launch() {
       if [[ $fewer != , ]] && becomes_right "$kind$fewer" "$@"; then lines=$fewer; fi
     done
     line=${lines:1:-1}
-    lines="line ${line//,/ and line }"
-    case $kind in
-      waits) echo "what starts at $lines. If the program waited for it there, it would be right." ;;
-      *) echo "the launch at $lines, or which points its kernel gives to each block. With 8 times as many blocks your program is right." ;;
+    lines="line ${line//,/, line }"
+    lines=$(sed 's/\(.*\),/\1 and/' <<<"$lines")
+    what="which points each block has in its kernel"
+    if grep -q gridDim "$source_file"; then what="what a block of its kernel does after its first part"; fi
+    what+=". (With 8 times as many blocks the result is right.)"
+    case $kind,$lines in
+      waits,*) echo "what starts at $lines: something goes on before it has ended. (With a wait there the program is right.)" ;;
+      *and*) echo "the launch grid at $lines, or ${what/its kernel/their kernels}" ;;
+      *) echo "the launch grid at $lines, or $what" ;;
     esac
     return 0
   done

@@ -169,6 +169,13 @@ made "printf '$temp/source/two.cu\\t9\\t1\\t2\\tglobal\\tload\\t4\\t2048\\t65536
 run "$goals" --name 08_cub_reduction --watched "$temp/made" "$temp/made"
 expect '^  Remark: at n = 128 .* is launched with 32 blocks, of which 4 have a point\.' "blocks without a point"
 
+# A tile that is loaded by columns; in the step before coalesced accesses nothing is said of them.
+made "printf '$temp/source/two.cu\\t9\\t1\\t4\\tglobal\\tload\\t4\\t512\\t16384\\t16384\\t0\\t0\\t1\\t1\\t4\\t4\\n' >\"\$LAB_CPU_COUNTS\""
+run "$goals" --name 09_shared_tile --watched "$temp/made" "$temp/made"
+expect '^  Remark: at n = 128 .* loads 32 sectors of 32 bytes for each 32 floats, and 4 are enough' "a tile loaded by columns"
+run "$goals" --name 05_copy_kernel --watched "$temp/made" "$temp/made"
+expect_no 'sectors of 32 bytes' "a step before coalesced accesses"
+
 # Without a GPU, what n means for the caches that are common.
 made 'echo "  --n N   points per side (default 4096)"'
 run "$goals" --name 07_beyond_l2 "$temp/made"

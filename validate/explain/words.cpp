@@ -300,8 +300,8 @@ std::string Words::formula() const {
 std::string Words::never_launched() const {
   if (!has(kKernels)) return "the loops in {sweep}";
   return "the launch of {sweep} in {host}: that it is there, is accepted (cudaGetLastError() right "
-         "after it), and has enough blocks{?streams|, and that an event recorded in its stream is "
-         "waited for}; and the `if` in the kernel{?strips|, and which rows a warp stores: all of "
+         "after it), has enough blocks, and, in a stream of its own, is waited for; and the `if` "
+         "in the kernel{?strips|, and which rows a warp stores: all of "
          "its own, with no row left out between two warps}";
 }
 

@@ -11,8 +11,9 @@
 namespace validate {
 namespace {
 
-// The first step with a kernel, and the first whose programs are jobs of ranks.
-constexpr int kFirstKernelStep = 4, kFirstJobStep = 14;
+// The first step with a kernel, the one whose goal is coalesced accesses, and the first whose
+// programs are jobs of ranks.
+constexpr int kFirstKernelStep = 4, kCoalescedStep = 6, kFirstJobStep = 14;
 
 struct Goal {
   int step;
@@ -147,8 +148,11 @@ GoalCount measure_goals(int number, Bench* bench) {
   }
   if (number < kFirstKernelStep || number >= kFirstJobStep) return count;
   try {
-    const std::string large = large_launch(bench);
-    if (!large.empty()) std::printf("  Remark: %s.\n", large.c_str());
+    std::vector<std::string> remarks = {large_launch(bench)};
+    if (number > kCoalescedStep) remarks.push_back(scattered_accesses(bench));
+    for (const std::string& remark : remarks) {
+      if (!remark.empty()) std::printf("  Remark: %s.\n", remark.c_str());
+    }
   } catch (const NotMeasurable&) {  // a remark may as well be left out
   }
   return count;

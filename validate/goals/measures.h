@@ -57,6 +57,8 @@ Measured exchange_before_passes(Bench*), nothing_through_host(Bench*), sums_at_c
 
 /// A launch with far more threads than the grid has points, in words; "": there is none.
 std::string large_launch(Bench* bench);
+/// A kernel whose accesses are far from coalesced, in words; "": there is none.
+std::string scattered_accesses(Bench* bench);
 
 struct GoalCount {
   int missed = 0, not_measurable = 0;

@@ -141,6 +141,21 @@ std::string large_launch(Bench* bench) {
   return "";
 }
 
+std::string scattered_accesses(Bench* bench) {
+  constexpr double kFarMore = 10;  // halos, and rows that begin anywhere, take up to 7
+  for (const auto& [line, kernel] : bench->trace_watched(kCountedN, 1).kernels) {
+    if (kernel.stores.threads + kernel.loads.threads < 0.1 * points(kCountedN)) continue;
+    const double load = sectors_per_request(kernel.loads);
+    const double store = sectors_per_request(kernel.stores);
+    if (std::max(load, store) < kFarMore) continue;
+    return format(
+        "at n = %d %s %s %.3g sectors of 32 bytes for each 32 floats, and 4 are enough where "
+        "neighbours in threadIdx.x are neighbours in memory. make count shows it line by line",
+        kCountedN, kernel.name.c_str(), load > store ? "loads" : "stores", std::max(load, store));
+  }
+  return "";
+}
+
 /// A learner who swaps the pointers, as step 10 does, has no copy to make.
 Measured copy_on_gpu(Bench* bench) {
   const Iteration iteration = one_iteration(bench);

@@ -66,8 +66,8 @@ Measured exchange_beside_kernel(Bench* bench) {
   // the host does not wait between the two.
   if (none == 0 && several < 0.5 * all && waits < all) {
     return {false, format("%.3g of %.3g may run alongside the rest of the next pass", several, all),
-            "The next pass's rest waits for this exchange: record the event that it waits "
-            "for (ends_done) after the ends, and before the exchange."};
+            "The next pass's rest waits for this exchange. It should wait for ends_done as this "
+            "pass records it: after the ends, and before the exchange."};
   }
   return {none <= 0.01 * all,
           format("%.3g of %.3g have a kernel that need not wait for them", several + one, all)};

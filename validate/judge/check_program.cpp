@@ -20,10 +20,13 @@ namespace validate {
 namespace {
 
 /// What the order of threads, in which alone this was found, says of it. `access`: an allocation
-/// was accessed where it should not be, which does harm or not, by what lies there.
-std::string in_other_order(const Case& run, bool access) {
-  return format("That is with the threads run in %s order; ", run.order) +
-         (access ? "in forward order it does not show." : "in forward order it is right: a race?");
+/// was accessed where it should not be, which does harm or not, by what lies there. `told`: the
+/// diagnosis names a line.
+std::string in_other_order(const Case& run, bool access, bool told) {
+  return format("That is with the threads run in %s order; in forward order it ", run.order) +
+         (access ? "does not show."
+          : told ? "is right."
+                 : "is right: a race?");
 }
 
 bool is_right(const Case& run, const Trial& trial) {
@@ -135,7 +138,10 @@ class Judgement {
 
   [[noreturn]] void wrong(const Case& run, Explanation found, bool access = false) {
     std::vector<std::string>& lines = found.lines;
-    if (run.order) lines.push_back(in_other_order(run, access));
+    const bool told = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+      return line.rfind("diagnosis: ", 0) == 0 && says(line, "line ");
+    });
+    if (run.order) lines.push_back(in_other_order(run, access, told));
     if ((run.n == kMultipleN || run.n == kLargeMultipleN) && sizes_.size() > 1) {
       lines.push_back(
           "So far the other grids are right, but their sizes are not multiples of any block's "

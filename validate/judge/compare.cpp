@@ -118,7 +118,8 @@ void describe_field(const FieldComparison& field, const Case& run, int first_ite
                           field.i_min, field.i_max, field.j_min, field.j_max, run.n - 2));
   lines->push_back("       i      j      expected         found");
   for (const Cell& cell : field.first) {
-    lines->push_back(format("  %6d %6d %13.6g %13.6g", cell.i, cell.j, cell.expected, cell.found));
+    lines->push_back(format("  %6d %6d %13.6g %13.6g", cell.i, cell.j, cell.expected,
+                            std::isnan(cell.found) ? NAN : cell.found));
   }
 }
 

@@ -253,10 +253,16 @@ int int_index_in(const std::string& source) {
 
 BareMacro bare_macro_in(const std::string& source) {
   static const std::regex definition(R"(^\s*#\s*define\s+(\w+)\(([^)]*)\)(.*))");
+  static const std::regex sum(R"(^\s*#\s*define\s+(\w+)\s+(?![0-9.]+e)\w[^()]*[-+]\s*\w[^()]*)");
   const std::vector<std::string> lines = code_lines(source);
   const std::string code = plain_code(source);
   for (std::size_t k = 0; k < lines.size(); ++k) {
     std::smatch found;
+    if (std::regex_match(lines[k], found, sum)) {
+      const std::string word = "\\b" + found[1].str() + "\\b";
+      const std::regex multiplied("[*/%]\\s*" + word + "|" + word + "\\s*[*/%]");
+      if (std::regex_search(code, multiplied)) return {static_cast<int>(k) + 1, found[1], ""};
+    }
     if (!std::regex_match(lines[k], found, definition)) continue;
     const std::string name = found[1], body = found[3];
     const std::vector<std::string> parameters = split(code_only(found[2]), ',');

@@ -64,10 +64,11 @@ int step_in(const std::string& source);
 int int_index_in(const std::string& source);
 
 /// A macro that multiplies a parameter as it stands, as in #define idx(i, j, n) (j * n + i), and is
-/// given a sum there: idx(i, j + 1, n). `line`: where it is defined; 0: there is none.
+/// given a sum there: idx(i, j + 1, n); or one that is a sum, and is multiplied: #define kTile 32 + 2.
+/// `line`: where it is defined; 0: there is none.
 struct BareMacro {
   int line = 0;
-  std::string name, parameter;
+  std::string name, parameter;  ///< parameter "": it has none
 };
 BareMacro bare_macro_in(const std::string& source);
 

@@ -407,8 +407,9 @@ TEST_F(DiagnosisTest, a_result_with_i_and_j_exchanged) {
 TEST_F(DiagnosisTest, rows_of_another_length_than_they_have_in_memory) {
   // Rows of `length` floats, read as if they had `stride`.
   for (const auto& [length, stride, words] :
-       {std::tuple{kN + 28, kN, "the first 100 are right, and point (0, 1) holds 0"},
-        std::tuple{kN, kN + 28, "and point (0, 1) holds what belongs to point (28, 1)"}}) {
+       {std::tuple{kN + 28, kN, "point (0, 1) is the first wrong one, and holds 0"},
+        std::tuple{kN, kN + 28,
+                   "(0, 1) is the first wrong one, and holds what belongs to point (28, 1)"}}) {
     solver.finish = [&, length = length, stride = stride](Field& f) {
       const Field right = f;
       for (int j = 0; j < kN; ++j) {

@@ -266,7 +266,7 @@ TEST(FindingTest, parts_of_a_sum_that_no_thread_writes) {
   const Report unwritten =
       report("unwritten", 12, "access=reads|flags=shared|array=part[1]|thread=0,0,0");
   const std::string said = said_of(unwritten, std::string(kSource) + "double part[8];\n", 12);
-  EXPECT_SAYS("of each warp lane 0", said);
+  EXPECT_SAYS("where each warp has one part, its lane 0", said);
   EXPECT_EQ(said.find("tile"), std::string::npos) << said;
 }
 
@@ -282,6 +282,36 @@ TEST(FindingTest, a_tile_that_is_not_loaded) {
   EXPECT_EQ(diagnosis_of(race, 9).cause,
             "two threads write the same place in shared memory, tile[3][26], at line 12: a race");
   EXPECT_SAYS("how threads share out the tile's entries", look_at(diagnosis_of(race, 9)));
+}
+
+TEST(FindingTest, a_copy_that_is_still_in_flight) {
+  const auto in_flight = diagnosis_of(
+      report("unwritten", 12,
+             "access=reads|flags=shared in_flight|other_line=7|array=buffer[0][0]|thread=0,0,0"),
+      13);
+  EXPECT_SAYS("the copy that loads it need not have arrived", in_flight.cause);
+  EXPECT_SAYS("asked for at line 7, is on its way", in_flight.cause);
+  EXPECT_SAYS("__pipeline_wait_prior", look_at(in_flight));
+}
+
+TEST(FindingTest, a_wait_for_copies_after_the_barrier) {
+  const std::string source =
+      "__global__ void k_kernel(float* f) {\n  __shared__ float buffer[32];\n"
+      "  __pipeline_memcpy_async(&buffer[threadIdx.x], f, 4);\n  __syncthreads();\n"
+      "  __pipeline_wait_prior(0);\n  f[0] = buffer[31];\n}\n";
+  const Report race =
+      report("race", 6, "access=reads|flags=other_writes shared|other_line=3|array=buffer[31]");
+  EXPECT_SAYS("__pipeline_wait_prior and __syncthreads(), in this order",
+              said_of(race, source, 13));
+}
+
+TEST(FindingTest, a_launch_is_named_where_its_function_asks_for_the_error) {
+  const std::string source =
+      "void sweep() {\n  k_kernel<<<0, 32>>>();\n  CUDA_CHECK(cudaGetLastError());\n}\n";
+  const Report refused = report(
+      "call", 3,
+      "array=cudaGetLastError()|flags=call cudaErrorInvalidConfiguration|detail=the grid is 0");
+  EXPECT_SAYS("the launch at line 2 was refused: the grid is 0", said_of(refused, source, 4));
 }
 
 TEST(FindingTest, shared_memory_that_is_read_and_written_without_a_barrier) {

@@ -113,6 +113,18 @@ TEST(IntIndexTest, an_index_that_multiplies_ints) {
   EXPECT_EQ(validate::int_index_in("const size_t bytes =\n    n * n * sizeof(float);"), 1);
 }
 
+TEST(BareMacroTest, is_a_sum_that_is_multiplied) {
+  const validate::BareMacro macro =
+      validate::bare_macro_in("#define kTile 32\n#define kWide kTile + 2\nx = y * kWide;");
+  EXPECT_EQ(macro.line, 2);
+  EXPECT_EQ(macro.name + " " + macro.parameter, "kWide ");
+  for (const std::string source :
+       {"#define kWide (kTile + 2)\nx = y * kWide;", "#define kWide kTile + 2\nx = y + kWide;",
+        "#define kLast -1\nx = y * kLast;", "#define kSmall 1e-4\nx = y * kSmall;"}) {
+    EXPECT_EQ(validate::bare_macro_in(source).line, 0) << source;
+  }
+}
+
 TEST(BareMacroTest, is_one_that_is_given_a_sum_where_it_multiplies) {
   const std::string use = "x = f[idx(i + 1, j, n)] + f[idx(i, j + 1, n)];";
   const validate::BareMacro macro =

@@ -298,6 +298,16 @@ std::string Block::describe_place_of_running_thread() const {
                 report("", {}).index, ")");
 }
 
+const PipelineCopy* Block::copy_in_flight_to(const char* place) const {
+  for (int t = 0; t < threads_; ++t) {
+    for (const PipelineCopy& copy : pipelines_[t].copies) {
+      const char* to = static_cast<const char*>(copy.to);
+      if (!copy.made && place >= to && place < to + copy.bytes) return &copy;
+    }
+  }
+  return nullptr;
+}
+
 Report Block::report(const char* kind, Where where, int thread) const {
   Report report = cuda_on_cpu::report(kind, where);
   const dim3 block = kernel_->config.block;

@@ -91,6 +91,8 @@ class Block {
   std::uint64_t number() const { return number_; }
   double seconds() const;  ///< since it began
   Pipeline& pipeline() { return pipelines_[running_]; }
+  /// A copy to this place that a thread has asked for, and that has not been made yet; null: none.
+  const PipelineCopy* copy_in_flight_to(const char* place) const;
   const Kernel& kernel() const { return *kernel_; }
   const Fibre& fibre() const { return *fibre_; }
   const char* shared_memory_begin() const { return shared_; }

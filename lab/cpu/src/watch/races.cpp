@@ -78,7 +78,8 @@ void Races::kernel_ends() {
   const Report& read = unwritten_read_;
   if (read.kind.empty()) return;
   fail(read, read.access, read.has("shared") ? " shared" : " global",
-       " memory that nothing has written", read.array.empty() ? "" : ": ", read.array, " (",
+       " memory that nothing has written", read.array.empty() ? "" : ": ", read.array,
+       read.has("in_flight") ? ", to which an asynchronous copy is still in flight" : "", " (",
        read.detail, ")");
 }
 
@@ -281,6 +282,10 @@ void Races::access(Block& block, const MemoryAccess& access) {
       if (access.shared) {
         read.flags = "shared";
         read.array = describe_shared(access.address + done - block.shared_memory_begin());
+        if (const PipelineCopy* copy = block.copy_in_flight_to(access.address + done)) {
+          read.flags += " in_flight";
+          read.other_line = copy->where.line;
+        }
       }
     }
     if (access.kind == Access::read) {

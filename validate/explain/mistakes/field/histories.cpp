@@ -214,8 +214,9 @@ const Family kHistoryMistakes = {
      "{?checks|with --check-every 1 }after an even number of sweeps the field is right, after an odd number it is the "
      "previous sweep's: the sweeps exchange the roles of the fields, but main's pointers do not follow; or the result "
      "is copied from a pointer that was set before the loop",
-     {"{?strips|{handover}: it must change main's own pointers|where std::swap(f_old, f_new) must be called in main: "
-      "after every odd number of sweeps; and which pointer run.finish copies from}"}},
+     {"{?strips or !checks|{handover}: it must change main's own pointers|where std::swap(f_old, f_new) must be called "
+      "in main: after every odd number of sweeps}{?!strips|; and which pointer run.finish copies from, and when that "
+      "was set}"}},
     {"result_of_one_field", Strength::kHistory, with(kSwaps), of_field<history<odd_sweeps>>,
      "{?checks|with --check-every 1 }after an odd number of sweeps the field is right, after an even one it is the "
      "previous sweep's: the result is always taken from the same one of the two fields",

@@ -1,6 +1,7 @@
 // Points that keep a value that they had: the sweep, or the copy, leaves them out.
 
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -118,7 +119,7 @@ int apart(const std::vector<int>& lines) {
 /// Rows (or columns) that are left out because a block does not reach all of its 32, or begins too
 /// few, or too many, after the block before it: which entry that is; nullptr: none.
 const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
-  constexpr int kBlock = 32;
+  constexpr int kBlock = 32;  // or fewer, where a block overlaps the next
   const Pattern& pattern = look.pattern;
   if (pattern.kind != Pattern::kColumns && pattern.kind != Pattern::kRows) return nullptr;
   const bool of_rows = pattern.kind == Pattern::kRows;
@@ -142,13 +143,18 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
     answer->with("by", period).with("apart", true).with("reached", lines.at.front());
     return "blocks_overlap";
   }
-  const int blocks = (look.n + kBlock - 1) / kBlock, reached = lines.at.front();
-  if (lines.kind != Lines::kRange || lines.at.back() != look.n - 2 || blocks < 3 ||
-      (reached - kBlock) % (blocks - 1) != 0 || !is_power((reached - kBlock) / (blocks - 1))) {
+  // As many as one block has are left where blockIdx has no part in the index.
+  const int reached = lines.at.front();
+  if (lines.kind != Lines::kRange || lines.at.back() != look.n - 2 || is_power(reached)) {
     return nullptr;
   }
-  answer->with("by", (reached - kBlock) / (blocks - 1)).with("reached", kBlock);
-  return "blocks_overlap";
+  for (const int block : {kBlock, 16, 8}) {
+    const int blocks = (look.n + block - 1) / block, rest = reached - block;
+    if (blocks < 3 || rest % (blocks - 1) != 0 || !is_power(rest / (blocks - 1))) continue;
+    answer->with("by", rest / (blocks - 1)).with("reached", block);
+    return "blocks_overlap";
+  }
+  return nullptr;
 }
 
 /// Whether a kernel returns in or after a loop.
@@ -162,12 +168,23 @@ bool returns_from_a_loop(const FieldLook& look) {
   });
 }
 
-/// Whether a kernel has a loop over the launch grid, so that a grid of any size would do.
-bool strides_over_the_grid(const std::string& source) {
+/// Whether that kernel has a loop over the launch grid, so that a grid of any size would do.
+bool strides_over_the_grid(const std::string& kernel, const std::string& source) {
   const std::vector<Function> functions = functions_in(source);
   return std::any_of(functions.begin(), functions.end(), [&](const Function& function) {
-    return function.is_kernel && says(code_of(function, source), "gridDim");
+    return function.name == kernel && says(code_of(function, source), "gridDim");
   });
+}
+
+/// The line of a launch that is given one and the same field twice, and its name; 0: there is none.
+int one_field_for_both(const FieldLook& look, std::string* name) {
+  static const std::regex cast(R"(const_cast<[^>]*>\((\w+)\))");
+  for (const Queued& each : queued_in(look.evidence.source)) {
+    if (!each.launch || each.arguments.size() < 2) continue;
+    *name = std::regex_replace(each.arguments[0], cast, "$1");
+    if (*name == std::regex_replace(each.arguments[1], cast, "$1")) return each.line;
+  }
+  return 0;
 }
 
 /// Points that are left out by the sweep, by the copy, or by both.
@@ -188,7 +205,8 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
                          ? std::to_string(race.report.line)
                          : "")
       .with("returns", returns_from_a_loop(look))
-      .with("strides", strides_over_the_grid(look.evidence.source))
+      .with("strides", strides_over_the_grid(by_sweep ? look.words.sweep() : look.words.copy(),
+                                             look.evidence.source))
       .with("same", on_gpu ? same_index(look) : "");
   // What happens later only was right before.
   if (later) answer.with("iteration", look.first);
@@ -203,7 +221,10 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
   const bool disorder = no_order(look.pattern.rows) || no_order(look.pattern.columns);
   const bool races = race.is_race() && !race.both_write();
   if (draw || (races && (disorder || race.shared()))) answer.as(Strength::kSymptom);
-  if (answer.has("same")) {
+  std::string field;
+  if (const int line = all ? one_field_for_both(look, &field) : 0; line > 0) {
+    answer.with("line", line).with("field", field).rule = "one_field_for_both";
+  } else if (answer.has("same")) {
     answer.rule = "both_indices_of_one";
   } else if (const char* end = left_out_at_an_end(look, on_gpu, &answer)) {
     answer.rule = end;
@@ -250,8 +271,8 @@ const char* const kLaunch =
 const char* const kPointsOfThreads =
     "which points the threads of {?by_sweep|{sweep}|{copy}} have: i and j from blockIdx, blockDim and threadIdx, the "
     "`if` there, and the loop over a thread's points{?returns| (a `return` in it ends the thread, with all its points "
-    "to come)}{?strides| (it begins with the thread's, or warp's, number in the launch grid, goes on by how many of "
-    "them there are, and ends with the last point)}{?twice| (two threads store the same point at line {twice})}";
+    "to come)}{?strides|: it begins with the thread's, or warp's, number in the launch grid, goes on by how many of "
+    "them there are, and ends with the last point}{?twice|. Two threads store the same point at line {twice}}";
 const char* const kBlocksOfPoints =
     "the launch in {?by_sweep|{host}|copy_field}{?both| and in copy_field}: its grid, its block, and the n that it "
     "gives the kernel (in a dim3 x, for the columns, comes first; a kernel with a single index has only x)";
@@ -262,6 +283,9 @@ const Family kLeftOutMistakes = {
      "old one: the result is the previous field",
      {"whether {handover} comes after each sweep, whatever the iteration's number; and which field run.finish "
       "copies"}},
+    {"one_field_for_both", Strength::kModel, with(kKernels), of_field<kept_values>,
+     "the launch at line {line} gets {field} as both fields, so the other one keeps its values",
+     {"line {line}: the field that is written, and the field that is read"}},
     {"both_indices_of_one", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "the {?by_sweep|sweep|copy} leaves out most points: {same}",
      {"how i and j are computed in {?by_sweep|{sweep}|{copy}}: with blocks in two directions i from blockIdx.x, "

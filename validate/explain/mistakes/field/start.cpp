@@ -166,8 +166,8 @@ const Family kStartMistakes = {
       "of a row, a pitch the number of bytes from one row to the next, padding included, each in its own memory}"}},
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,
      "{?given|{lines} {have} starting values, but the sweep does not get them: it is right, but computes as if nothing "
-     "had been written there|{lines} {have} no starting values: the sweep is right, but reads there what nothing has "
-     "written}",
+     "had been written there|{lines} {have} no starting values. Elsewhere the sweep is right, and there it reads what "
+     "nothing has written}",
      {"{?given|how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and so does what loads "
       "them into a tile}",
       "{?!given|{?gives_rows|the kernel that writes the starting values, and its launch: every point (i, j), 0 to n - "

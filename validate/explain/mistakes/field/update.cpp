@@ -165,6 +165,30 @@ Answer neighbour_from_elsewhere(const FieldLook& look) {
   return {};
 }
 
+/// Whether some of the neighbours are read with i and j exchanged.
+Answer neighbours_exchanged(const FieldLook& look) {
+  if (!look.interior_only() || !look.points_differ()) return {};
+  const char* const names[] = {"east", "north", "west", "south"};
+  const int di[] = {1, 0, -1, 0}, dj[] = {0, 1, 0, -1};
+  for (int exchanged = 1; exchanged < 15; ++exchanged) {
+    const bool fits = look.all_of(look.interior(), [&](int i, int j) {
+      float sum = 0;
+      for (int side = 0; side < 4; ++side) {
+        const int a = i + di[side], b = j + dj[side];
+        sum += exchanged >> side & 1 ? look.at(look.before, b, a) : look.at(look.before, a, b);
+      }
+      return look.near(sum / 4, look.at(look.found, i, j));
+    });
+    if (!fits) continue;
+    std::vector<std::string> which;
+    for (int side = 0; side < 4; ++side) {
+      if (exchanged >> side & 1) which.push_back(names[side]);
+    }
+    return Answer(true).with("sides", join(which)).with("several", which.size() > 1);
+  }
+  return {};
+}
+
 /// Whether each wrong row takes one other row, in place of the one north or south of it: as if a
 /// value were not moved on from row to row.
 Answer rows_of_a_march(const FieldLook& look) {
@@ -281,6 +305,9 @@ const Family kUpdateMistakes = {
      {"{?march_first|{march}}",
       "where the neighbours are read in {sweep}{?tile|, and from where to where the tile is loaded}; and where the new "
       "value is stored"}},
+    {"neighbours_exchanged", Strength::kModel, kAnyProgram, of_field<neighbours_exchanged>,
+     "the sweep takes the {sides} neighbour{?several|s} with i and j exchanged, and the others not",
+     {"how {sweep} reads the {sides} neighbour{?several|s}: the formula that idx has, or idx itself, in every index"}},
     {"wrong_update", Strength::kModel, kAnyProgram, of_field<fit_everywhere>, kFit, kFitLooks},
     {"wrong_update_of_some_points", Strength::kShape, kAnyProgram, of_field<fit_where_wrong>, kFit, kFitLooks},
     {"beside_the_boundary", Strength::kShape, kAnyProgram, of_field<beside_the_boundary>,

@@ -101,11 +101,12 @@ Answer unwritten(const Found& found) {
   const std::string& what = found.report.array;
   if ((found.words.has(kTile) || found.finding.shared()) && says(what, "[")) {
     const std::string code = code_only(found.source);
+    const bool in_flight = found.report.has("in_flight");
     return found.answer("tile_entry_is_not_loaded")
         .with("entry", what)
+        .with("copied", in_flight ? std::to_string(found.report.other_line) : "")
         .with("parts", says(code, "double" + what.substr(0, what.find('[')) + "["))
-        .with("async",
-              says(code, "_memcpy_async") && (found.words.has(kRing) || !says(code, "_wait")));
+        .with("async", in_flight || (says(code, "_memcpy_async") && found.words.has(kRing)));
   }
   const bool atomic = found.report.access == "changes atomically";
   if (atomic && found.finding.shared()) {
@@ -290,14 +291,15 @@ Answer bare_macro(const Evidence& evidence) {
 // clang-format off
 const Family kFindingMistakes = {
     {"macro_without_parentheses", kForbidden, kAnyProgram, bare_macro,
-     "line {line} defines the macro {macro}, in which {parameter} stands without parentheses: given a sum, such as "
-     "{parameter} + 1, only a part of it is multiplied",
-     {"line {line}: ({parameter}) in place of {parameter}, and the same for the others; or an inline function, which "
-      "needs none"}},
+     "line {line} defines the macro {macro}{?parameter|, in which {parameter} stands without parentheses: given a sum, "
+     "such as {parameter} + 1, only a part of it is multiplied| as a sum without parentheses: where it is multiplied, "
+     "or divided by, only a part of it is}",
+     {"line {line}: {?parameter|({parameter}) in place of {parameter}, and the same for the others; or an inline "
+      "function|parentheses around the sum; or a constant, constexpr int}, which needs none"}},
     {"barrier_is_not_reached_by_all", kForbidden, kAnyProgram, finding,
      "not all threads of {?barrier|the block|the warp} reach the {?barrier|barrier|shuffle} at line {line}: "
      "{?detail|others wait at line {detail}|some have returned before, or an `if` or a loop leads them around it}",
-     {"{?detail|line {detail}: whether only some of the threads get there, through an `if` or a loop}",
+     {"{?detail|lines {line} and {detail}: at which of them only some of the threads get, through an `if` or a loop}",
       "each `return`, `if` and loop on the way to line {line}: threads without a point skip their work, not the "
       "{?barrier|barrier (a cub reduction has barriers inside)|shuffle; and the block's shape in {host}: 32 lanes of a "
       "warp along x, before the number of warps}"}},
@@ -329,7 +331,9 @@ const Family kFindingMistakes = {
       "for?}"}},
     {"row_arrives_too_late", kForbidden, kAnyProgram, finding,
      "line {line} copies to a place in shared memory to which an earlier copy may still be on its way",
-     {"{rows_arrive}", "the end of a march: __pipeline_wait_prior(0), if the warp's next march uses the same ring"}},
+     {"{?ring|{rows_arrive}|which place each copy goes to: one that was waited for, and has been read, before; of two "
+      "buffers the other one each time}",
+      "{?ring|the end of a march: __pipeline_wait_prior(0), if the warp's next march uses the same ring}"}},
     {"misaligned_floats", kForbidden, kAnyProgram, finding,
      "at line {line} several floats are accessed at once, at an address that is not a multiple of their size",
      {"{?strips|the first of a lane's columns: a multiple of 4 (the strip begins at one, and each lane has four)|the "
@@ -405,21 +409,23 @@ const Family kFindingMistakes = {
       "{?of_ranks|where row j of the field is in what the rank holds: less the first row that is there, which is one "
       "of the halo; how the rows are shared out: together the ranks have all n of them, also if n is no multiple of "
       "their number; and how many rows a rank allocates, and how many its kernel is given}",
-      "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1}",
+      "{?block|what a block loads at the edge of the grid: only points that exist, 0 to n - 1; and the launch grid: n "
+      "divided by the points that a block has, rounded up, and not by its threads if those are fewer}",
       "{?bounds_too|{bounds}}"}},
     {"tile_entry_is_not_loaded", kHarmless, kAnyProgram, finding,
      "{entry} is read at line {line}, but {?async|the copy that loads it need not have arrived{?ring|, or goes to "
-     "another place}|no thread has loaded it}",
+     "another place}{?copied| (one to that place, asked for at line {copied}, is on its way)}|no thread has loaded it}",
      {"{?async|{?ring|{rows_arrive}; and the place where a row is loaded: the one of the row that was used last|what "
-      "waits for the copies before the tile is read: __pipeline_commit(), __pipeline_wait_prior(0), and "
-      "then __syncthreads()}|{?parts|which threads write the parts, and how many there are: of each warp lane 0 "
-      "(lane = threadIdx.x % 32), each in the place of its warp; and how many the reduction "
-      "reads|{tile_loads}{?passes|; if the tile has two buffers, which of them is loaded, and read first}}}",
+      "waits for the copies before they are read: __pipeline_commit() closes a batch of them, also an empty one, "
+      "__pipeline_wait_prior(k) waits for all but the last k batches, and then comes __syncthreads()}|{?parts|which "
+      "threads write the parts: each whose part is read, even if that is 0 (where each warp has one part, its lane 0); "
+      "and how many the reduction reads|{tile_loads}{?passes|; if the tile has two buffers, which of them is loaded, "
+      "and read first}}}",
       "{?!async|{?!parts|which point of the grid an entry is loaded from: blockIdx times the number of points that a "
       "block has (without the halo), plus the entry's own column or row, less the halo's width; and the `if` there, "
       "which leaves out only points beyond the grid}}",
-      "{?!async|the index at line {line}: whether {entry} is the entry that is meant there; and the `if` "
-      "around it{?!parts|: only threads that have a point (in a sweep, of the interior: 1 to n - 2)}}"}},
+      "{?!async|the index at line {line}: whether {entry} is the entry that is meant there{?!parts|; and the `if` "
+      "around it: only threads that have a point (in a sweep, of the interior: 1 to n - 2)}}"}},
     {"shared_sum_is_not_set", kHarmless, kAnyProgram, finding,
      "line {line} adds to {sum}, but no thread has set it to 0",
      {"shared memory may hold anything at first: one thread of the block sets the sum to 0, and then a barrier "
@@ -524,9 +530,11 @@ const Family kFindingMistakes = {
     {"race_in_shared_memory", kHarmless, kAnyProgram, finding,
      "a race: one thread of a block writes {place}, another one reads it, at {lines}, and no barrier says which of "
      "them comes first",
-     {"__syncthreads() between writing shared memory and reading it; and if it is written again, in a loop, also "
-      "between reading it and writing it again. If neighbours still have to read the old value, no barrier helps: the "
-      "new one belongs in another array"}},
+     {"{?async|__pipeline_wait_prior and __syncthreads(), in this order: a thread waits for its own copies first, then "
+      "for the other threads; and in a loop a barrier between the last read of a place and the next copy to it}",
+      "{?!async|__syncthreads() between writing shared memory and reading it; and if it is written again, in a loop, "
+      "also between reading it and writing it again. If neighbours still have to read the old value, no barrier helps: "
+      "the new one belongs in another array}"}},
     {"shared_place_is_written_twice", kHarmless, kAnyProgram, finding,
      "two threads write the same place in shared memory, {place}, at {lines}: a race",
      {"{?tile|{tile_loads}; and the size of the tile, two more along x and along y than a block has points}",

@@ -12,7 +12,8 @@ inline constexpr auto kForbidden = Strength::kForbidden, kHarmless = Strength::k
 
 /// A name in the program. One that would read as a word of the sentence is marked.
 inline std::string as_name(const std::string& name) {
-  static const std::set<std::string> words = {"from", "to", "in", "out", "row", "old", "here"};
+  static const std::set<std::string> words = {"from", "to",  "in",   "out",
+                                              "row",  "old", "here", "host"};
   return words.count(name) > 0 ? "`" + name + "`" : name;
 }
 

@@ -129,11 +129,15 @@ Answer shared_sum(const Found& found) {
   }
   const std::string &one = report.thread, &other = report.other_thread;  // x,y,z
   const bool one_row = one.substr(one.find(',') + 1) == other.substr(other.find(',') + 1);
+  // In a tree a thread adds what is in another place of the same array.
+  const std::string array = report.array.substr(0, report.array.find('['));
+  const bool tree = of_array && code.find(array + "[") != code.rfind(array + "[");
+  const bool adds = !of_cub && !tree && report.line == report.other_line && says(code, "+=");
   return found.answer("shared_sum_without_a_barrier")
       .with("warp", one_row && std::atoi(one.c_str()) / 32 == std::atoi(other.c_str()) / 32)
       .with("sum", report.array.empty() ? "shared memory" : report.array)
       .with("lines", both_lines(report))
-      .with("adds", !of_cub && report.line == report.other_line && says(code, "+="))
+      .with("adds", adds)
       .with("of_cub", of_cub);
 }
 
@@ -150,7 +154,11 @@ Answer answer_of_race(const Found& found) {
   }
   if (found.evidence.sum()) return shared_sum(found).as(Strength::kShape);
   if (!finding.both_write()) {
+    const auto copies = [&](int line) {
+      return says(code_at(found.source, line), "_memcpy_async");
+    };
     return found.answer("race_in_shared_memory")
+        .with("async", copies(found.report.line) || copies(found.report.other_line))
         .with("place", what)
         .with("lines", both_lines(found.report));
   }
