@@ -450,9 +450,10 @@ TEST_F(DiagnosisTest, values_in_the_places_of_others) {
     };
   };
   solver.finish = moved([](int i, int j) { return std::pair(std::min(i + 1, kN - 1), j); });
-  EXPECT_SAYS("the first 0 are right, and point (0, 0) holds what belongs to point (1, 0)", said());
+  EXPECT_SAYS("point (0, 0) is the first wrong one, and holds what belongs to point (1, 0)",
+              said());
   solver.finish = moved([](int i, int j) { return std::pair(i, j % 60); });
-  EXPECT_SAYS("the first 6000 are right, and point (0, 60) holds what belongs to point (0, 0)",
+  EXPECT_SAYS("point (0, 60) is the first wrong one, and holds what belongs to point (0, 0)",
               said(10));
 }
 
