@@ -77,6 +77,11 @@ Measured left_to_gpu(Bench* bench, double least, const std::string& what) {
                                : "in each iteration host code touches " + join(touched)};
 }
 
+/// Sectors for 32 floats; 0: a few values per block, which are no traffic.
+double sectors_of_traffic(const KernelCount::Accesses& all) {
+  return all.threads < 0.1 * points(kCountedN) ? 0 : sectors_per_request(all);
+}
+
 }  // namespace
 
 Measured fields_managed(Bench* bench) {
@@ -144,9 +149,8 @@ std::string large_launch(Bench* bench) {
 std::string scattered_accesses(Bench* bench) {
   constexpr double kFarMore = 10;  // halos, and rows that begin anywhere, take up to 7
   for (const auto& [line, kernel] : bench->trace_watched(kCountedN, 1).kernels) {
-    if (kernel.stores.threads + kernel.loads.threads < 0.1 * points(kCountedN)) continue;
-    const double load = sectors_per_request(kernel.loads);
-    const double store = sectors_per_request(kernel.stores);
+    const double load = sectors_of_traffic(kernel.loads);
+    const double store = sectors_of_traffic(kernel.stores);
     if (std::max(load, store) < kFarMore) continue;
     return format(
         "at n = %d %s %s %.3g sectors of 32 bytes for each 32 floats, and 4 are enough where "
@@ -226,10 +230,9 @@ Measured coalesced(Bench* bench) {
   std::vector<std::string> each, far;
   double loads = 0;
   for (const auto& [line, kernel] : bench->trace_watched(kCountedN, 1).kernels) {
-    // A few values per block are no traffic.
-    if (kernel.stores.threads + kernel.loads.threads < 0.1 * points(kCountedN)) continue;
-    const double load = sectors_per_request(kernel.loads);
-    const double store = sectors_per_request(kernel.stores);
+    const double load = sectors_of_traffic(kernel.loads);
+    const double store = sectors_of_traffic(kernel.stores);
+    if (load + store == 0) continue;
     loads = std::max(loads, load);
     each.push_back(kernel.name + format(": %.3g per load, %.3g per store", load, store));
     if (std::max(load, store) > kMost) far.push_back(kernel.name);
