@@ -64,7 +64,8 @@ int step_in(const std::string& source);
 int int_index_in(const std::string& source);
 
 /// A macro that multiplies a parameter as it stands, as in #define idx(i, j, n) (j * n + i), and is
-/// given a sum there: idx(i, j + 1, n); or one that is a sum, and is multiplied: #define kTile 32 + 2.
+/// given a sum there: idx(i, j + 1, n); or one that is a sum, and is multiplied: #define kTile 32 +
+/// 2.
 /// `line`: where it is defined; 0: there is none.
 struct BareMacro {
   int line = 0;
