@@ -88,7 +88,8 @@ Diagnosis tell(const Answer& answer, const Evidence& evidence) {
   return diagnosis;
 }
 
-/// A lead of many words as several, at each "; and" that is in no brackets.
+/// A lead of many words as several, at each "; and" that is in no brackets. (An `if` is one that
+/// the words before it have named.)
 std::vector<std::string> short_leads(const std::string& lead) {
   constexpr std::size_t kLong = 150, kShort = 30;  // letters
   const std::string joint = "; and ";
@@ -98,7 +99,8 @@ std::vector<std::string> short_leads(const std::string& lead) {
   for (std::size_t k = 0; k < lead.size(); ++k) {
     depth += (lead[k] == '(') - (lead[k] == ')');
     const bool parts = depth == 0 && lead.compare(k, joint.size(), joint) == 0 &&
-                       leads.back().size() > kShort && lead.size() - k > joint.size() + kShort;
+                       leads.back().size() > kShort && lead.size() - k > joint.size() + kShort &&
+                       lead.compare(k + joint.size(), 8, "the `if`") != 0;
     if (parts) {
       leads.emplace_back();
       k += joint.size() - 1;

@@ -303,8 +303,10 @@ void Races::access(Block& block, const MemoryAccess& access) {
         running_->suspicions.try_emplace(read.thread, conflict);
       }
       // A write of its own stays, until an atomic has published it: another thread's atomic may
-      // come at any time.
-      const bool unpublished = now.atomic && !word.write.atomic && moment(block) == word.write;
+      // come at any time. What the warp does in between orders its own lanes only.
+      Moment before = moment(block);
+      before.warp_clock = word.write.warp_clock;
+      const bool unpublished = now.atomic && !word.write.atomic && before == word.write;
       if (!unpublished) word.write = now;
       if (!stays_unwritten) word.written = true;
       word.read.launch = word.other_read.launch = 0;

@@ -122,7 +122,7 @@ Answer not_handed_over(const FieldLook& look) {
   const double value = first < all ? look.found[first] : 0;
   return Answer("result_is_not_handed_over")
       .with("quarter", 4 * first == all || 4 * first == n)
-      .with("by_rows", says(look.evidence.source, "cudaMemcpy2D"))
+      .with("by_rows", says(look.evidence.source, "cudaMemcpy2D") || (first == n && n > 1))
       .with("place", point(first))
       .with("value", k == enough         ? "what belongs to point " + point(what - 1)
                      : std::isnan(value) ? "what nothing has written"
@@ -165,8 +165,8 @@ const Family kStartMistakes = {
       "{?pitch or by_rows|cudaMemcpy2D, which leaves the padding out: its width is the number of bytes that are copied "
       "of a row, a pitch the number of bytes from one row to the next, padding included, each in its own memory}"}},
     {"lines_without_a_start", Strength::kModel, kAnyProgram, of_field<missing_starts>,
-     "{?given|{lines} {have} starting values, but the sweep does not get them: it is right, but computes as if nothing "
-     "had been written there|{lines} {have} no starting values. Elsewhere the sweep is right, and there it reads what "
+     "{?given|{lines} {have} starting values, but the sweep does not get them, and computes as if nothing had been "
+     "written there|{lines} {have} no starting values. Elsewhere the sweep is right, and there it reads what "
      "nothing has written}",
      {"{?given|how {sweep} gets the points of the boundary: it reads all points, 0 to n - 1, and so does what loads "
       "them into a tile}",

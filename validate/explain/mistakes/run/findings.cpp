@@ -106,6 +106,7 @@ Answer unwritten(const Found& found) {
         .with("entry", what)
         .with("copied", in_flight ? std::to_string(found.report.other_line) : "")
         .with("parts", says(code, "double" + what.substr(0, what.find('[')) + "["))
+        .with("copies", says(code, "_memcpy_async"))
         .with("async", in_flight || (says(code, "_memcpy_async") && found.words.has(kRing)));
   }
   const bool atomic = found.report.access == "changes atomically";
@@ -332,7 +333,8 @@ const Family kFindingMistakes = {
     {"row_arrives_too_late", kForbidden, kAnyProgram, finding,
      "line {line} copies to a place in shared memory to which an earlier copy may still be on its way",
      {"{?ring|{rows_arrive}|which place each copy goes to: one that was waited for, and has been read, before; of two "
-      "buffers the other one each time}",
+      "buffers the other one each time; and whether each batch of copies ends with a __pipeline_commit(), and how many "
+      "batches __pipeline_wait_prior leaves in flight}",
       "{?ring|the end of a march: __pipeline_wait_prior(0), if the warp's next march uses the same ring}"}},
     {"misaligned_floats", kForbidden, kAnyProgram, finding,
      "at line {line} several floats are accessed at once, at an address that is not a multiple of their size",
@@ -413,14 +415,15 @@ const Family kFindingMistakes = {
       "divided by the points that a block has, rounded up, and not by its threads if those are fewer}",
       "{?bounds_too|{bounds}}"}},
     {"tile_entry_is_not_loaded", kHarmless, kAnyProgram, finding,
-     "{entry} is read at line {line}, but {?async|the copy that loads it need not have arrived{?ring|, or goes to "
-     "another place}{?copied| (one to that place, asked for at line {copied}, is on its way)}|no thread has loaded it}",
+     "{entry} is read at line {line}, but {?async|the copy that loads it need not have arrived, or goes to "
+     "another place{?copied| (one to that place, asked for at line {copied}, is on its way)}|no thread has loaded it}",
      {"{?async|{?ring|{rows_arrive}; and the place where a row is loaded: the one of the row that was used last|what "
       "waits for the copies before they are read: __pipeline_commit() closes a batch of them, also an empty one, "
-      "__pipeline_wait_prior(k) waits for all but the last k batches, and then comes __syncthreads()}|{?parts|which "
-      "threads write the parts: each whose part is read, even if that is 0 (where each warp has one part, its lane 0); "
-      "and how many the reduction reads|{tile_loads}{?passes|; if the tile has two buffers, which of them is loaded, "
-      "and read first}}}",
+      "__pipeline_wait_prior(k) waits for all but the last k batches, and then comes __syncthreads(); and whether they "
+      "are read from the place to which they were copied}|{?parts|which threads write the parts: each whose part is "
+      "read, even if that is 0 (where each warp has one part, its lane 0); and how many the reduction "
+      "reads|{tile_loads}{?copies|; and how many bytes each copy has}{?waste_ends|; and, of a tile with two buffers, "
+      "which of them is loaded, which entries each sweep computes in the other one, and which it reads}}}",
       "{?!async|{?!parts|which point of the grid an entry is loaded from: blockIdx times the number of points that a "
       "block has (without the halo), plus the entry's own column or row, less the halo's width; and the `if` there, "
       "which leaves out only points beyond the grid}}",

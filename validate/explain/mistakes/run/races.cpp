@@ -154,6 +154,12 @@ Answer answer_of_race(const Found& found) {
   }
   if (found.evidence.sum()) return shared_sum(found).as(Strength::kShape);
   if (!finding.both_write()) {
+    const std::string code = code_at(found.source, found.report.line);
+    const std::size_t adds = code.find("+=");
+    const bool one_line = found.report.other_line == found.report.line;
+    if (one_line && adds != std::string::npos && code.find('[') > adds) {
+      return found.answer("sum_without_an_atomic").with("field_is_right", false);
+    }
     const auto copies = [&](int line) {
       return says(code_at(found.source, line), "_memcpy_async");
     };

@@ -137,17 +137,15 @@ Answer single_precision(const SumLook& look) {
 
 // clang-format off
 const char* const kWhoseLines =
-    "{?loops|where the sum is set to 0 in jacobi_sweep (once, before both loops), and where it is added to}"
-    "{?lane|what a lane adds to its own sum: the changes of all four of its points}"
-    "{?lanes|{?strip|if these "
-    "columns are whole strips, who adds a warp's sum: the first lane of every warp, whatever its threadIdx.y is. Else "
-    "}how the lanes of a warp (threadIdx.x) contribute their part: {?shuffles|a shuffle's offsets are 16, 8, 4, 2, 1|a "
-    "sum over threads that halves its "
-    "distance goes on down to 1}}{?warps|how the warps of a block (threadIdx.y) contribute their "
-    "part{?!block_sum|{?!shuffles| (a sum over threads that halves its distance begins with half of the block's)}}, "
-    "and a thread all of its points: its own sum is 0 before the first of "
-    "them}{?stored|{stored_parts}}{?threads|{who_adds}, and each of its points (+=){?block_sum or shuffles|; those "
-    "without a point must also reach the reduction}}";
+    "{?loops|where the sum is set to 0 in jacobi_sweep (once, before both loops), and where it is added to}{?lane|what "
+    "a lane adds to its own sum: the changes of all four of its points}{?lanes|{?strip|if these columns are whole "
+    "strips, who adds a warp's sum: the first lane of every warp, whatever its threadIdx.y is. Else }how the lanes of "
+    "a warp (threadIdx.x) contribute their part: {?shuffles|a shuffle's offsets are 16, 8, 4, 2, 1|a sum over threads "
+    "that halves its distance goes on down to 1, from half of a power of two}}{?warps|how the warps of a block "
+    "contribute their part{?!block_sum|{?shuffles| (a shuffle's offsets are 16, 8, 4, 2, 1)| (a sum over threads that "
+    "halves its distance begins with half of the block's)}}, and a thread all of its points: its own sum is 0 before "
+    "the first of them}{?stored|{stored_parts}}{?threads|{who_adds}, and each of its points (+=){?block_sum or "
+    "shuffles|; those without a point must also reach the reduction}}";
 const Family kPartMistakes = {
     {"sum_of_one_rank", Strength::kShape, kAnyProgram, of_sum<lines>,
      "only {lines} {are} in the sum, those of rank {rank}; the field is right everywhere", {"{sum_over_ranks}"}},
