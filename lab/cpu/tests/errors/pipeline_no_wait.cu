@@ -1,5 +1,5 @@
-// expect: pipeline_no_wait.cu:@load: reads shared memory that nothing has written: tile.0., to which
-//   an asynchronous copy is still in flight
+// expect: pipeline_no_wait.cu:@load: reads shared memory that nothing has written: tile.0., to
+//   which an asynchronous copy is still in flight
 // variant: watched
 
 #include <check.h>

@@ -224,6 +224,8 @@ Answer left_out(const FieldLook& look, bool sweep, bool copy) {
   std::string field;
   if (const int line = all ? one_field_for_both(look, &field) : 0; line > 0) {
     answer.with("line", line).with("field", field).rule = "one_field_for_both";
+  } else if (all && by_sweep && races && !race.shared()) {
+    answer.with("line", race.report.line).rule = "one_field_for_both";
   } else if (answer.has("same")) {
     answer.rule = "both_indices_of_one";
   } else if (const char* end = left_out_at_an_end(look, on_gpu, &answer)) {
@@ -284,8 +286,9 @@ const Family kLeftOutMistakes = {
      {"whether {handover} comes after each sweep, whatever the iteration's number; and which field run.finish "
       "copies"}},
     {"one_field_for_both", Strength::kModel, with(kKernels), of_field<kept_values>,
-     "the launch at line {line} gets {field} as both fields, so the other one keeps its values",
-     {"line {line}: the field that is written, and the field that is read"}},
+     "{?field|the launch at line {line} gets {field} as both fields|the sweep writes the field that it reads (line "
+     "{line})}, so the other one keeps its values",
+     {"{?field|line {line}|the launch of {sweep} in {host}}: the field that is written, and the field that is read"}},
     {"both_indices_of_one", Strength::kModel, kAnyProgram, of_field<kept_values>,
      "the {?by_sweep|sweep|copy} leaves out most points: {same}",
      {"how i and j are computed in {?by_sweep|{sweep}|{copy}}: with blocks in two directions i from blockIdx.x, "

@@ -251,8 +251,8 @@ const Family kPlaceMistakes = {
     {"exchanged_in_one_array", Strength::kModel, kAnyProgram, of_field<exchanged>,
      "the interior is the correct one with i and j exchanged, but the boundary is not: i and j are exchanged in one "
      "array's index, but not in the others'",
-     {"every idx(...) in {sweep}{?!swaps| and in {copy}}: idx(i, j, n), never idx(j, i, n); and an index that "
-      "is written without idx: it needs idx's formula"}},
+     {"every idx(...) in {sweep}: idx(i, j, n), never idx(j, i, n); and an index that is written without idx: it needs "
+      "idx's formula", "{?!swaps|every idx(...) in {copy}, too}"}},
     {"exchanged_but_for_the_halo", Strength::kModel, with(kTile), of_field<exchanged>,
      "most points (i, j) hold what point (j, i) should, but not those at the edges of blocks: i and j are exchanged "
      "where a block's own points are loaded, but not where its halo is",
