@@ -112,7 +112,7 @@ repaired_launch() {
     done
     line=${lines:1:-1}
     lines="line ${line//,/, line }"
-    lines=$(sed 's/\(.*\),/\1 and/' <<<"$lines")
+    if [[ $lines == *,* ]]; then lines="${lines%,*} and${lines##*,}"; fi
     what="which points each block has in its kernel"
     if grep -q gridDim "$source_file"; then what="what a block of its kernel does after its first part"; fi
     what+=". (With 8 times as many blocks the result is right.)"
