@@ -1,6 +1,7 @@
 // Points that keep a value that they had: the sweep, or the copy, leaves them out.
 
 #include <algorithm>
+#include <iterator>
 #include <regex>
 #include <string>
 #include <vector>
@@ -52,12 +53,12 @@ bool counted_by_width(const FieldLook& look) {
   if (!look.has(kWasteEnds) || lines.kind != Lines::kRange || lines.at.back() != look.n - 2) {
     return false;
   }
-  for (const int width : {256, 128, 64, 32, 16}) {
+  const auto fits = [&](int width) {
     const int blocks = (look.n + width - 1) / width, stored = lines.at.front() / blocks;
-    if (blocks * stored != lines.at.front() || stored >= width || 2 * stored < width) continue;
-    return true;
-  }
-  return false;
+    return blocks * stored == lines.at.front() && stored < width && 2 * stored >= width;
+  };
+  const int widths[] = {256, 128, 64, 32, 16};
+  return std::any_of(std::begin(widths), std::end(widths), fits);
 }
 
 /// Lines that are left out at an end of the grid: which entry that is; nullptr: none of these. Sets
@@ -301,8 +302,8 @@ const Family kLeftOutMistakes = {
       "{?on_gpu|{?!strides|a `return`, or an `if`, in {?by_sweep|{sweep}|{copy}}: a thread without a point leaves out "
       "its own work, and not that of its block; and how i and j are computed: blockIdx and threadIdx begin at 0}}"}},
     {"blocks_counted_by_what_they_read", Strength::kModel, with(kWasteEnds), of_field<kept_values>,
-     "{left_out}. So many blocks, or strips, would be enough if each stored all that it reads; it stores less, without "
-     "its halo",
+     "{left_out}. The number of blocks, or strips, is right for blocks that store all that they read; but each "
+     "leaves its halo out",
      {"how many blocks, or strips, there are in {host}: n divided by what one of them stores, without its halo, "
       "rounded up"}},
     {"points_beyond_1024_threads", Strength::kModel, with(kKernels), of_field<kept_values>,

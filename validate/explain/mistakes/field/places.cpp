@@ -81,17 +81,20 @@ Answer fewer_points(const FieldLook& look) {
 Answer rows_without_padding(const FieldLook& look) {
   if (look.first != 1 || !look.points_differ()) return {};
   const int n = look.n;
+  int tried = n;
   for (int multiple = 4; multiple <= 128; multiple *= 2) {  // of which a row's length is one
     const int pitch = (n + multiple - 1) / multiple * multiple;
+    if (pitch == tried) continue;
+    tried = pitch;
     const auto in_memory = [&](const Field& field) {
       Field padded(static_cast<std::size_t>(n) * pitch, NAN);
       for (int j = 0; j < n; ++j) std::copy_n(&field[j * n], n, &padded[j * pitch]);
       return padded;
     };
     const Field from = in_memory(look.before);
-    // Which rows are taken for n points long: the one that is stored, and of those that are read the
-    // one to the north, the point's own, and the one to the south.
-    for (int wrong = 1; pitch > n && wrong < 16; ++wrong) {
+    // Which rows are taken for n points long, as bits: of those that are read the one to the south,
+    // the point's own, and the one to the north; and the one that is stored.
+    for (int wrong = 1; wrong < 16; ++wrong) {
       const auto row = [&](int j, int which) { return j * (wrong >> which & 1 ? n : pitch); };
       Field to = in_memory(look.hidden);
       for (int j = 1; j < n - 1; ++j) {

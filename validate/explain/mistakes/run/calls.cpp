@@ -146,8 +146,8 @@ std::string moved_by_bytes(const Found& found) {
   return "";
 }
 
-/// The line of the launch that cudaGetLastError() tells of: the last one before it in the function;
-/// "": it was asked elsewhere, or by another call.
+/// The line of the launch whose error cudaGetLastError() returns: the last launch before it in the
+/// function. "": another call returned the error, or there is no launch in its function.
 std::string launch_asked_for(const Found& found) {
   const Function function = function_at(found.source, found.report.line);
   std::string line;
@@ -198,11 +198,12 @@ Answer refused_call(const Found& found) {
         .with("copy", copy == lines.end() ? "" : std::to_string(copy - lines.begin() + 1));
   }
   // A GPU says no more than that.
+  const auto refused = [&] {
+    return found.answer("something_was_refused").with("launched", launch_asked_for(found));
+  };
   const bool last = call == "cudaGetLastError", fills = call.rfind("cudaMemset", 0) == 0;
   const bool invalid = report.has("cudaErrorInvalidValue");
-  if (last && invalid && report.detail.empty()) {
-    return found.answer("something_was_refused").with("launched", launch_asked_for(found));
-  }
+  if (last && invalid && report.detail.empty()) return refused();
   if (fills && invalid && says(report.array, "(&")) {
     return fill_of_nothing(found);
   }
@@ -218,9 +219,7 @@ Answer refused_call(const Found& found) {
         .with("name", between(report.array, "(", ")"));
   }
   if (report.kind != "direction" && report.kind != "host_memory") return {};
-  if (last) {
-    return found.answer("something_was_refused").with("launched", launch_asked_for(found));
-  }
+  if (last) return refused();
   return fills ? fill_of_nothing(found) : found.answer("copy_against_its_direction");
 }
 

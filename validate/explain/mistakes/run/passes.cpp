@@ -69,6 +69,13 @@ Answer factor_of_a_pass(const Evidence& evidence) {
 
 // ---- Where it is wrong
 
+/// Whether the wrong points hold what the new field began with.
+bool not_stored(const FieldLook& look) {
+  return look.all_of(look.cells, [&](int i, int j) {
+    return look.near(look.at(look.start_new, i, j), look.at(look.found, i, j));
+  });
+}
+
 /// Whether only points near the boundary are wrong, no farther from it than the sweeps reach.
 Answer boundary_in_between(const FieldLook& look) {
   const int n = look.n, sweeps = look.first;
@@ -81,10 +88,7 @@ Answer boundary_in_between(const FieldLook& look) {
     return count > 0;
   });
   const int sides = static_cast<int>(std::count(alone, alone + 4, true));
-  const bool not_stored = look.all_of(look.cells, [&](int i, int j) {
-    return look.near(look.at(look.start_new, i, j), look.at(look.found, i, j));
-  });
-  if (!all_near || sides == 0 || not_stored) return {};
+  if (!all_near || sides == 0 || not_stored(look)) return {};
   return Answer("boundary_between_two_sweeps")
       .with("where", sides_in_words(alone))
       .with("several", sides % 4 > 1);
@@ -125,10 +129,7 @@ Answer ends(const FieldLook& look) {
   if (columns.size() == rows.size()) return {};
   const bool of_strips = columns.size() < rows.size();
   const std::vector<int>& fewer = of_strips ? columns : rows;
-  const bool not_stored = look.all_of(look.cells, [&](int i, int j) {
-    return look.near(look.at(look.start_new, i, j), look.at(look.found, i, j));
-  });
-  if (!of_strips && not_stored && fewer.front() > look.n - 2 - look.first) {
+  if (!of_strips && not_stored(look) && fewer.front() > look.n - 2 - look.first) {
     return Answer("march_ends_too_early").with("lines", lines_that_are(fewer, 'j'));
   }
   if (distance_of_groups(fewer, 2 * look.first) == 0) return {};
