@@ -148,11 +148,11 @@ GoalCount measure_goals(int number, Bench* bench) {
   }
   if (number < kFirstKernelStep || number >= kFirstJobStep) return count;
   try {
-    std::vector<std::string> remarks = {large_launch(bench)};
-    if (number > kCoalescedStep) remarks.push_back(scattered_accesses(bench));
-    for (const std::string& remark : remarks) {
+    const auto tell = [](const std::string& remark) {
       if (!remark.empty()) std::printf("  Remark: %s.\n", remark.c_str());
-    }
+    };
+    tell(large_launch(bench));
+    if (number > kCoalescedStep) tell(scattered_accesses(bench));
   } catch (const NotMeasurable&) {  // a remark may as well be left out
   }
   return count;
