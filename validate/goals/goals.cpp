@@ -119,6 +119,22 @@ const std::vector<Goal>& goals() {
   return table;
 }
 
+/// What is no goal, but worth a word. It needs the CPU alone: where there is a GPU, nvcc is still
+/// compiling.
+std::vector<std::string> remarks_on(int number, Bench* bench) {
+  std::vector<std::string> remarks;
+  if (number < kFirstKernelStep || number >= kFirstJobStep) return remarks;
+  const auto add = [&](const std::string& remark) {
+    if (!remark.empty()) remarks.push_back(remark);
+  };
+  try {
+    add(large_launch(bench));
+    if (number > kCoalescedStep) add(scattered_accesses(bench));
+  } catch (const NotMeasurable&) {  // a remark may as well be left out
+  }
+  return remarks;
+}
+
 }  // namespace
 
 void GoalCount::tell(const char* goal, const char* advice,
@@ -142,19 +158,12 @@ void GoalCount::tell(const char* goal, const char* advice,
 
 GoalCount measure_goals(int number, Bench* bench) {
   GoalCount count;
+  const std::vector<std::string> remarks = remarks_on(number, bench);
   for (const Goal& goal : goals()) {
     if (goal.step != number) continue;
     count.tell(goal.goal, goal.advice, [&] { return goal.measure(bench); });
   }
-  if (number < kFirstKernelStep || number >= kFirstJobStep) return count;
-  try {
-    const auto tell = [](const std::string& remark) {
-      if (!remark.empty()) std::printf("  Remark: %s.\n", remark.c_str());
-    };
-    tell(large_launch(bench));
-    if (number > kCoalescedStep) tell(scattered_accesses(bench));
-  } catch (const NotMeasurable&) {  // a remark may as well be left out
-  }
+  for (const std::string& remark : remarks) std::printf("  Remark: %s.\n", remark.c_str());
   return count;
 }
 

@@ -125,7 +125,7 @@ Measured sweep_on_gpu(Bench* bench) {
 std::string large_launch(Bench* bench) {
   constexpr int kN = 1024, kWarp = 32;  // whole warps are launched
   constexpr double kFarMore = 4;
-  for (const TraceRow& row : bench->trace(bench->have.program, kN, 1).table("kernels")) {
+  for (const TraceRow& row : bench->trace(bench->have.on_cpu, kN, 1).table("kernels")) {
     const double warps = product(row.grid) * std::ceil(product(row.block) / kWarp);
     const double times = warps * kWarp / points(kN);
     if (times < kFarMore) continue;
