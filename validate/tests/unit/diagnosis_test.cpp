@@ -196,7 +196,7 @@ TEST_F(DiagnosisTest, first_and_last_columns_and_rows_left_out_by_the_sweep) {
 TEST_F(DiagnosisTest, a_grid_rounded_down) {
   solver.is_swept = [](int i, int j) { return i < 96 && j < 96; };
   EXPECT_SAYS("the last 3 interior columns, i = 96..98, and the last 3 interior rows", said());
-  EXPECT_SAYS("beyond the last multiple of 32 (100 % 32 = 4)", said());
+  EXPECT_SAYS("beyond 96, the last multiple of 8, 16 and 32", said());
   EXPECT_SAYS("look at: the launch grid in jacobi_sweep", said());
   EXPECT_EQ(said(0).find("block"), std::string::npos) << "step 00 has no blocks";
   solver.is_copied = solver.is_swept;

@@ -302,6 +302,10 @@ void Races::access(Block& block, const MemoryAccess& access) {
         }
         running_->suspicions.try_emplace(read.thread, conflict);
       }
+      if (access.kind == Access::copy) {  // it may arrive now, but is seen as a write when it does
+        done += here;
+        continue;
+      }
       // A write of its own stays, until an atomic has published it: another thread's atomic may
       // come at any time. What the warp does in between orders its own lanes only.
       Moment before = moment(block);

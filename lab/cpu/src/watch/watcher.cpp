@@ -95,7 +95,7 @@ void Watcher::see(const void* address, std::size_t bytes, std::size_t alignment,
   const MemoryAccess access{p, bytes, kind, site, of_library, shared, in, uses, compares};
   if (!own) check_bounds(*block, access, alignment);
   if (!of_library) stop(*block, place, &access);
-  if (kind != Access::copy) Races::access(*block, access);
+  Races::access(*block, access);
 }
 
 void Watcher::check_variable(const void* address, Access kind, const void* return_address) const {

@@ -89,7 +89,12 @@ const char* left_out_at_an_end(const FieldLook& look, bool on_gpu, Answer* answe
     if (block >= 64 && first_left_out.front() == block) answer->with("row", block);
     // Larger blocks than that are rare, and other mistakes leave out as much.
     if (block <= 32) {
-      answer->with("block", block).with("rest", look.n % block);
+      const int end = look.n - look.n % block;
+      std::vector<std::string> blocks;  // their shape is not known
+      for (const int size : {8, 16, 32}) {
+        if (look.n - look.n % size == end) blocks.push_back(std::to_string(size));
+      }
+      answer->with("end", end).with("blocks", join(blocks));
       return "launch_grid_is_rounded_down";
     }
   }
@@ -296,8 +301,8 @@ const Family kLeftOutMistakes = {
       "blockDim.x and threadIdx.x, j from blockIdx.y, blockDim.y and threadIdx.y; with a single number k, i = k % n "
       "and j = k / n"}},
     {"launch_grid_is_rounded_down", Strength::kModel, kAnyProgram, of_field<kept_values>,
-     "{left_out}. They lie beyond the last multiple of {block}{?!strips| ({n} % {block} = {rest})}{?!strides|, as if "
-     "the launch grid were rounded down}",
+     "{left_out}. They lie beyond {end}, the last multiple of {blocks}{?!strides|, as if the launch grid were rounded "
+     "down}",
      {kLaunch, "{?strides|" + std::string(kPointsOfThreads) + "}",
       "{?on_gpu|{?!strides|a `return`, or an `if`, in {?by_sweep|{sweep}|{copy}}: a thread without a point leaves out "
       "its own work, and not that of its block; and how i and j are computed: blockIdx and threadIdx begin at 0}}"}},
