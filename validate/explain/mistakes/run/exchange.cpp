@@ -96,7 +96,8 @@ Answer borders(const Evidence& evidence) {
       const int row = below ? border : border - 1;
       if (std::count(rows.begin(), rows.end(), row) == 0) continue;
       Answer held = held_by_halo(evidence, &right, seen->field, row, below);
-      if (held.known()) return held.with("rows", lines_that_are(rows, 'j'));
+      if (!held.known()) continue;
+      return held.with("rows", lines_that_are(rows, 'j')).with("first", sweeps == 1);
     }
   }
   return Answer("rows_beside_the_borders")
@@ -183,13 +184,14 @@ const Family kExchangeMistakes = {
       "the condition of the loop in main: what it depends on is the same on every rank"}},
     {"halo_holds_another_row", Strength::kModel, kAnyProgram, borders,
      "only {rows} wrong, next to the borders between ranks: for example, in the halo {?below|below|above} row {row}, "
-     "the place of row {halo} holds {?same|an old state of that row: what the neighbour computed last does not get "
-     "there|row {held}}",
+     "the place of row {halo} {?same|still holds an old state of that row|holds row {held}}",
      {"{exchange}: {?same|rows of which field are sent and received (the one that the next pass reads), where received "
       "rows are put (next to the rank's own, as many as the pass has sweeps), and whether it is done before every "
       "pass|the first row that is sent to the {?below|north: a rank's last rows, as many as the pass has sweeps, up to "
       "end - 1|south: a rank's own first rows, from begin on}; and the place where it is received}",
-      "{?!same|if that is right: up to which row a march fetches, those of the halo too, and not only its own}"}},
+      "{?!same|if that is right: up to which row a march fetches, those of the halo too, and not only its own}",
+      "{?same|{?!first|if the rows received are for several sweeps: which rows of the halo each sweep computes anew "
+      "(all that the next one before an exchange reads)}}"}},
     {"own_rows_are_received", Strength::kShape, kAnyProgram, borders,
      "only {rows} wrong: they begin at the borders between ranks, and reach farther than the sweeps so far. So a rank "
      "has lost rows of its own: what is received is put in their place, or its rows are not counted from the same row "

@@ -288,9 +288,10 @@ const Family kPassMistakes = {
       "or `if` on kCheck comes before that}",
       "{?field|{?graph|how many sweeps a pass performs: as many as main counts; and which fields each launch of a "
       "graph reads and writes: after an odd number of them f_old and f_new have changed roles, and a graph keeps the "
-      "pointers that it was captured with|{?tile|a tile that performs several sweeps: its halo has as many points on "
-      "each side as it performs sweeps, the boundary keeps its values after each, and there is a barrier between "
-      "them}}}",
+      "pointers that it was captured with|what each sweep of a pass reads: four neighbours, all as the sweep before has "
+      "left them}}",
+      "{?field|{?!graph|{?tile|a tile that performs several sweeps: its halo has as many points on each side as it "
+      "performs sweeps, the boundary keeps its values after each, and there is a barrier between them}}}",
       "{?field|{?passes|what a pass does between its first and its last sweep: the boundary keeps its values after "
       "each, each is one row behind the previous one, and a strip loses a column at each end; and the factor by which "
       "a pass multiplies at its end}}",
