@@ -132,6 +132,14 @@ TEST(FindingTest, threads_that_do_not_come_to_a_barrier_or_a_shuffle) {
               diagnosis_of(report("barrier", 12)).cause);
   EXPECT_SAYS("not all threads of the warp reach the shuffle at line 12",
               diagnosis_of(report("shuffle", 12)).cause);
+  const char* kPart = "A block of this launch has 8 threads, no multiple of 32";
+  EXPECT_SAYS(kPart, diagnosis_of(report("shuffle", 12, "bytes=8")).cause);
+  EXPECT_SAYS(kPart, diagnosis_of(report("lane", 12, "bytes=8|detail=16")).cause);
+  const auto says_how_many = [](const char* kind, const char* columns) {
+    return diagnosis_of(report(kind, 12, columns)).cause.find("A block of") != std::string::npos;
+  };
+  EXPECT_FALSE(says_how_many("lane", "bytes=64|detail=16"));
+  EXPECT_FALSE(says_how_many("barrier", "bytes=8"));
 }
 
 TEST(FindingTest, where_a_program_was_that_did_not_end) {

@@ -22,7 +22,8 @@ struct Report {
                             ///< "nowhere", "null"
   long distance = 0;        ///< bytes before the allocation, or past its end; at its end they are 0
   int allocated_line = 0;   ///< the line that allocated it
-  long bytes = 0;  ///< of the allocation; otherwise those that there are; of launches: threads
+  long bytes = 0;  ///< of the allocation; otherwise those that there are; of launches, and of a
+                   ///< block's threads that should meet: threads
   std::string block = {};   ///< blockIdx as x,y,z
   std::string thread = {};  ///< threadIdx
   std::string index = {};   ///< blockIdx * blockDim + threadIdx

@@ -324,6 +324,7 @@ void Block::fail_in_block(const char* kind, Where where, const std::string& what
                           const std::string& detail) {
   Report report = cuda_on_cpu::report(kind, where);
   report.block = numbers(block_index_);
+  report.bytes = threads_;
   report.detail = detail;
   fail(report, what, " (kernel launched at ", kernel_->config.where, ", block ", block_index_, ")");
 }

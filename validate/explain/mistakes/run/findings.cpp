@@ -216,6 +216,8 @@ Answer answer_for(const Found& found) {
   if (rule == kRules.end()) return answer_of_call(found);
   return found.answer(rule->second)
       .with("writes", report.access == "writes")
+      .with("part", report.bytes % 32 != 0)  // of a warp
+      .with("threads", report.bytes)
       .with("events", says(found.source, "cudaEventRecord("));
 }
 
@@ -299,14 +301,16 @@ const Family kFindingMistakes = {
       "function|parentheses around the sum; or a constant, constexpr int}, which needs none"}},
     {"barrier_is_not_reached_by_all", kForbidden, kAnyProgram, finding,
      "not all threads of {?barrier|the block|the warp} reach the {?barrier|barrier|shuffle} at line {line}: "
-     "{?detail|others wait at line {detail}|some have returned before, or an `if` or a loop leads them around it}",
+     "{?detail|others wait at line {detail}|some have returned before, or an `if` or a loop leads them around "
+     "it}{?!barrier|{?part|. A block of this launch has {threads} threads, no multiple of 32}}",
      {"{?detail|lines {line} and {detail}: at which of them only some of the threads get, through an `if` or a loop}",
       "each `return`, `if` and loop on the way to line {line}: threads without a point skip their work, not the "
       "{?barrier|barrier (a cub reduction has barriers inside)|shuffle; and the block's shape in {host}: 32 lanes of a "
       "warp along x, before the number of warps}"}},
     {"lane_takes_no_part", kForbidden, kAnyProgram, finding,
      "at line {line} {?detail|a lane asks for the value of lane {detail}, which takes no part in the shuffle|a lane "
-     "calls a shuffle, and its own bit is not in the mask}",
+     "calls a shuffle, and its own bit is not in the mask}{?part|. A block of this launch has {threads} threads, no "
+     "multiple of 32}",
      {"the mask, the first argument at line {line}: a bit for each lane of the warp that takes part, which is ~0u "
       "(0xffffffff) for all 32",
       "{?detail|the lane that is asked for: 0 to 31, and if a block's threads are no multiple of 32, its last warp has "
