@@ -52,12 +52,15 @@ tables:     ##* write the measured numbers into README.md and the guides
 clean:      ## remove what was built
 
 # Most of them are a script of their name.
-of_script := run test guide predict check watch hint diff reset progress puzzle handin picture nsys ncu sanitize doctor \
-  bandwidth roofline setup
-.PHONY: $(of_script) help test-all count races trace report site handout class grade tables clean
+of_script := test guide predict check watch hint diff reset progress puzzle handin doctor setup
+measure := run picture nsys ncu sanitize bandwidth roofline
+.PHONY: $(of_script) $(measure) help test-all count races trace report site handout class grade tables clean
 
 $(of_script):
 	@scripts/verbs/$@.sh
+
+$(measure):
+	@scripts/verbs/measure/$@.sh
 
 help:
 	@echo "The Jacobi porting lab. Begin with: $(firstword $(sort $(wildcard exercises/[0-9]*)))/README.md"
@@ -70,10 +73,10 @@ test-all:
 	@scripts/verbs/test.sh --all
 
 count trace:
-	@scripts/verbs/$(if $(FILE)$(FILES),own.sh $@,$@.sh)
+	@scripts/verbs/measure/$(if $(FILE)$(FILES),own.sh $@,$@.sh)
 
 races:
-	@scripts/verbs/own.sh races
+	@scripts/verbs/measure/own.sh races
 
 report:
 	$(call whole_lab,publish/report.py,a handout has no solutions to report on; make progress shows what you have done)

@@ -79,7 +79,7 @@ bad_verb 'BACKEND=tpu: must be gpu or cpu' run BACKEND=tpu
 for ranks in 65 99999 2,65; do
   bad_verb "RANKS=$ranks: at most 64 on one machine; LAB_MPIRUN says" check STEP=14 WHICH=solution RANKS="$ranks"
 done
-bad 4 "RESULTS=$temp/file/results: cannot be written" env RESULTS="$temp/file/results" "$source_dir/scripts/verbs/run.sh"
+bad 4 "RESULTS=$temp/file/results: cannot be written" env RESULTS="$temp/file/results" "$source_dir/scripts/verbs/measure/run.sh"
 bad_verb 'STEPS=42: there is no such step' run STEPS=42
 bad_verb 'STEPS=[*]: there is no such step' run STEPS='*'
 bad_verb 'STEPS=04;touch: there is no such step' run STEPS="04;touch $temp/pwned"

@@ -23,7 +23,7 @@ if ((status == 77)); then
   refused 77 '^bandwidth: no ' --results "$temp/new"
   [[ ! -e $temp/new ]] || fail "without a GPU nothing should be written"
   export LAB_BUILD_DIR=$build_dir
-  run "$source_dir/scripts/verbs/bandwidth.sh"
+  run "$source_dir/scripts/verbs/measure/bandwidth.sh"
   expect_status 77 "make bandwidth without a GPU"
   [[ $(grep -c '' <<<"$err") == 1 ]] || show "make bandwidth without a GPU: there should be one line on stderr"
   finish "what bandwidth refuses (there is no GPU to measure)"

@@ -32,7 +32,7 @@ for mode in --ranks --tests; do
   [[ -z $out && $err == "setup.sh: missing: a C++ compiler, cmake, make, python3, git, MPI"*". Run \`make setup\` "*" g++ cmake make python3 git "* ]] ||
     show "setup.sh $mode, nothing installed"
 done
-run "$source_dir/scripts/verbs/run.sh"
+run "$source_dir/scripts/verbs/measure/run.sh"
 expect '^setup.sh: missing: a C\+\+ compiler, cmake, make, python3, git, MPI, mpirun\.' "make run, nothing installed"
 [[ $status == 1 && -z $out ]] || show "make run, nothing installed"
 
@@ -56,7 +56,7 @@ for verb in report tables; do
 done
 # A GPU: told before anything is built.
 stub nvidia-smi <<<'exit 9' # it sees none, also where there is one
-run "$source_dir/scripts/verbs/bandwidth.sh"
+run "$source_dir/scripts/verbs/measure/bandwidth.sh"
 expect_status 77 "bandwidth without a GPU"
 [[ -z $out && $err == "bandwidth.sh: there is no NVIDIA GPU here "* ]] || show "bandwidth without a GPU: one line"
 rm "$temp/stubs/nvidia-smi"

@@ -73,7 +73,7 @@ cat >"$temp/old_sections" <<'END'
 END
 verbs=$(sed -n 's/^\([a-z]*\):.*/\1/p' Makefile)
 # Those that the heads of the verbs name.
-variables=$(grep -hE '^( *#|  [A-Z])' scripts/verbs/*.sh scripts/publish/*.{sh,py} scripts/teach/*.py | grep -oE '[A-Z_]+=' | tr -d = | sort -u)
+variables=$(grep -hE '^( *#|  [A-Z])' scripts/verbs/{,measure/}*.sh scripts/publish/*.{sh,py} scripts/teach/*.py | grep -oE '[A-Z_]+=' | tr -d = | sort -u)
 steps=$(awk '/^[0-9]/ { print $1 }' lab/steps.tsv)
 while IFS= read -r step; do
   guide=exercises/$step/README.md

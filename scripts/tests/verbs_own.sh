@@ -60,7 +60,7 @@ own races FILES="$temp/a.cpp $temp/b.cu"
 expect_status 0 "two files"
 expect '^hello$' "two files"
 printf '\n__global__ void clock_kernel(long long* t) { *t = clock64(); }\nint main() {}\n' >"$temp/clock.cu"
-run env FILE="$temp/clock.cu" "$source_dir/scripts/verbs/own.sh" count
+run env FILE="$temp/clock.cu" "$source_dir/scripts/verbs/measure/own.sh" count
 expect_status 77 "not covered"
 expect '/clock\.cu:2: CUDA on the CPU does not cover ' "not covered"
 

@@ -15,10 +15,10 @@ chmod +x "$temp/stubs/apt-get"
 export PATH=$temp/stubs:$PATH
 step=$(awk -F '\t' '$3 == "ranks" { print $1; exit }' "$source_dir/lab/steps.tsv")
 number=${step%%_*}
-for verb in check run; do
+for verb in check measure/run; do
   run env LAB_BUILD_DIR="$build" LAB_CMAKE_ARGS="$no_mpi" STEP="$number" WHICH=solution "$source_dir/scripts/verbs/$verb.sh"
   expect_status $exit_skipped "make $verb STEP=$number"
-  expect "^$verb\.sh: $step: skipped: it needs MPI, and none was found: " "make $verb STEP=$number"
+  expect "^${verb##*/}\.sh: $step: skipped: it needs MPI, and none was found: " "make $verb STEP=$number"
 done
 grep -q '^-- MPI was not found: the steps that run on several GPUs are not built$' "$build/configure.log" ||
   fail "CMake should say that there is no MPI:" "$(grep -i mpi "$build/configure.log" || true)"

@@ -79,7 +79,7 @@ def profile_block(step):
     if ranks:
         variables["RANKS"] = "2"
     said = " ".join(map("=".join, variables.items()))
-    printed = run([ROOT / f"scripts/verbs/{tool}.sh"], env=os.environ | variables | {"REPORT": str(report)})
+    printed = run([ROOT / f"scripts/verbs/measure/{tool}.sh"], env=os.environ | variables | {"REPORT": str(report)})
     lines = printed.rstrip().splitlines()
     # The first kernel is the one that the step is about.
     kernels = [k for k, line in enumerate(lines) if re.match(r"\w+, grid ", line)]

@@ -13,7 +13,7 @@
 #   RECORD=DIR                 where it leaves its record
 #   ARGS="--n 4096 ..."        its options (default: its own; if the CPU runs the kernels, --n 256)
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../lib/lib.sh"
 
 if [[ -n ${STEP:-} ]]; then
   [[ -z ${STEPS:-} ]] || die $exit_bad_usage "STEP=$STEP and STEPS=$STEPS: one of the two"

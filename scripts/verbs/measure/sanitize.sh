@@ -6,7 +6,7 @@
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N                        points per side (default: 100)
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../lib/profilers.sh"
 
 read_step_or_kernel
 read_which

@@ -8,7 +8,7 @@
 #   ARGS="..."                 the program's options, separated by blanks; it runs in the folder of the first file
 #   BACKEND=gpu|cpu            where `make trace` runs it (default: the GPU, if there is one)
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../lib/lib.sh"
 source "$lab_root/scripts/lib/own_program.sh"
 
 verb=$1

@@ -4,7 +4,7 @@
 #
 #   RESULTS=DIR   where bandwidth.tsv and bandwidth.svg go (default: results/local)
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../lib/lib.sh"
 
 gpu_here || die $exit_no_gpu "there is no NVIDIA GPU here (nvidia-smi sees none)"
 read_results

@@ -15,7 +15,7 @@
 #   REPORT=FILE.csv            runs nothing: shows a report that was kept (build/profiles, results)
 # If it is not in the usual places: LAB_NCU=/path/to/ncu. See scripts/lib/profilers.sh.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/profilers.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../lib/profilers.sh"
 
 start_profile ncu
 set_name=${SET:-full} iterations=${ITERATIONS:-10}

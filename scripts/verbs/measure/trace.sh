@@ -11,7 +11,7 @@
 #   BACKEND=gpu|cpu            where the kernels run; on the CPU NVTX ranges have times, and kernels, copies
 #                              and allocations are counted
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../lib/lib.sh"
 
 read_step_or_kernel
 read_which

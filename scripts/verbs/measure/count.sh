@@ -7,7 +7,7 @@
 #   WHICH=exercise|solution    which of the two (default: exercise)
 #   N=N                        points per side (default 256)
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../lib/lib.sh"
 
 read_step_or_kernel
 read_which

@@ -7,7 +7,7 @@
 #                              first (default: results/local)
 #   STEPS=NN,NN                these solutions only; what stands there of others stays
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../lib/lib.sh"
 
 which=solution targets=(solutions)
 if [[ -n ${STEP:-} ]]; then

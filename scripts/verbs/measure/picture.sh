@@ -9,7 +9,7 @@
 #   RANKS, BACKEND, ARGS       as for make run
 #   RECORD=DIR                 instead of all that: the record of a run, which --record DIR has left
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../lib/lib.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../../lib/lib.sh"
 
 if [[ -n ${RECORD:-} && -n ${STEP:-} ]]; then
   die $exit_bad_usage "STEP=$STEP and RECORD=$RECORD: one of the two"
@@ -28,7 +28,7 @@ if [[ -n ${STEP:-} ]]; then
   status=0
   doing "running $step"
   ARGS="--n ${N:-100} ${ITERATIONS:+--iterations $ITERATIONS} ${ARGS:-}" WHICH=$which RECORD=$temp/record \
-    "$lab_root/scripts/verbs/run.sh" >"$temp/said" || status=$?
+    "$lab_root/scripts/verbs/measure/run.sh" >"$temp/said" || status=$?
   doing
   # A run that has not converged has a field, too.
   if ((status > 1)) || [[ ! -f $temp/record/run.json ]]; then exit "$status"; fi
