@@ -217,7 +217,7 @@ Answer answer_for(const Found& found) {
   return found.answer(rule->second)
       .with("writes", report.access == "writes")
       .with("part", report.bytes % 32 != 0)  // of a warp
-      .with("threads", report.bytes)
+      .with("in_block", report.bytes)
       .with("events", says(found.source, "cudaEventRecord("));
 }
 
@@ -302,14 +302,14 @@ const Family kFindingMistakes = {
     {"barrier_is_not_reached_by_all", kForbidden, kAnyProgram, finding,
      "not all threads of {?barrier|the block|the warp} reach the {?barrier|barrier|shuffle} at line {line}: "
      "{?detail|others wait at line {detail}|some have returned before, or an `if` or a loop leads them around "
-     "it}{?!barrier|{?part|. A block of this launch has {threads} threads, no multiple of 32}}",
+     "it}{?!barrier|{?part|. A block of this launch has {in_block} threads, no multiple of 32}}",
      {"{?detail|lines {line} and {detail}: at which of them only some of the threads get, through an `if` or a loop}",
       "each `return`, `if` and loop on the way to line {line}: threads without a point skip their work, not the "
       "{?barrier|barrier (a cub reduction has barriers inside)|shuffle; and the block's shape in {host}: 32 lanes of a "
       "warp along x, before the number of warps}"}},
     {"lane_takes_no_part", kForbidden, kAnyProgram, finding,
      "at line {line} {?detail|a lane asks for the value of lane {detail}, which takes no part in the shuffle|a lane "
-     "calls a shuffle, and its own bit is not in the mask}{?part|. A block of this launch has {threads} threads, no "
+     "calls a shuffle, and its own bit is not in the mask}{?part|. A block of this launch has {in_block} threads, no "
      "multiple of 32}",
      {"the mask, the first argument at line {line}: a bit for each lane of the warp that takes part, which is ~0u "
       "(0xffffffff) for all 32",
