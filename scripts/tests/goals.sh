@@ -139,7 +139,7 @@ made "printf '$counts' >\"\$LAB_CPU_COUNTS\""
 run "$goals" --name 06_coalesced --watched "$temp/made" "$temp/made"
 expect_status 1 "one kernel that is not coalesced"
 expect 'jacobi_sweep_kernel: 4 per load, 4 per store; copy_field_kernel: 32 per load, 32 per store ' "one kernel"
-expect 'One idx has to serve all kernels.*which of the two does not hold in copy_field_kernel' "one kernel that is not coalesced"
+expect 'One idx has to serve all kernels.*where that does not hold in copy_field_kernel' "one kernel that is not coalesced"
 counts=$(count_row 1 load 65536; count_row 1 store 65536; count_row 2 load 65536; count_row 2 store 65536)
 made "printf '$counts' >\"\$LAB_CPU_COUNTS\""
 run "$goals" --name 06_coalesced --watched "$temp/made" "$temp/made"

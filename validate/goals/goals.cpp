@@ -32,7 +32,7 @@ const std::vector<Goal>& goals() {
       {2, "both fields in managed memory", fields_managed,
        "cudaMallocManaged for both fields, cudaFree at the end."},
       {2, "what is allocated is freed at the end", everything_freed,
-       "Memory of cudaMallocManaged needs cudaFree."},
+       "cudaFree for each pointer that cudaMallocManaged gave, as long as it holds that address."},
       {3, "sweeps and copies are 95 % of the run", work_outweighs_start,
        "The grid is too small for its start-up: raise kDefaultN."},
       {4, "kernels perform the sweep", sweep_on_gpu,

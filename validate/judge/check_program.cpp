@@ -254,8 +254,11 @@ class Judgement {
       const Explanation found = trial->run.error.empty()
                                     ? explain_wrong(check_, run, trial, patient)
                                     : explain_failure(check_, run, trial->run, look, patient);
-      wrong(run, found,
-            trial->run.report.allocated_line > 0 || patient->finding.report.allocated_line > 0);
+      // Before or behind an allocation or a shared array, or in what was freed.
+      const auto beside = [](const cuda_on_cpu::Report& report) {
+        return report.allocated_line > 0 || report.kind.rfind("shared_", 0) == 0;
+      };
+      wrong(run, found, beside(trial->run.report) || beside(patient->finding.report));
     }
     const FieldComparison& field = trial->field;
     if (field.kind == FieldComparison::kDifferentRounding) {

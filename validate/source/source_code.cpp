@@ -233,6 +233,11 @@ int int_index_in(const std::string& source) {
   // idx(int i, int j, int n) { return ...; }
   static const std::regex function(
       R"(\bidx\s*\((\s*(const\s+)?int(\s+const)?\s+\w+\s*[,)]){3}[^;{]*\{\s*return\b([^;]*);)");
+  // The same by another name, of a struct with n; f[j * n + i] with an int j; and sum / (n * n).
+  static const std::regex other_name(
+      R"(\b\w+\s*\(\s*(?:const )?int\s+\w+\s*,\s*(?:const )?int\s+\w+[^;{]*\{\s*return\s*(\w+\s*\*\s*n\s*\+|\w+\s*\+\s*\w+\s*\*\s*n\s*;))");
+  static const std::regex element(R"(\[\s*(\w+)\s*\*\s*n\s*\+)");
+  static const std::regex divisor(R"(/\s*\(\s*n\s*\*\s*n\s*\))");
   static const std::regex wide(
       "size_t|long|int64|ptrdiff|double|float|unsigned|auto|[0-9][uUlLzZ]|\\w\\s*\\(");
   // std::size_t(j * n) + i: the product is one of ints before it is converted.
@@ -248,7 +253,16 @@ int int_index_in(const std::string& source) {
       return line_of(code, found.position(4));
     }
   }
-  return std::regex_search(code, found, bytes) ? line_of(code, found.position()) : 0;
+  if (std::regex_search(code, found, element)) {
+    const std::regex of_ints("\\bint (\\w+ ?=[^;]*, ?)?" + found[1].str() + " ?=");
+    if (std::regex_search(code, of_ints)) return line_of(code, found.position());
+  }
+  for (const std::regex& other : {bytes, other_name, divisor}) {
+    if (std::regex_search(code, found, other)) {
+      return line_of(code, found.position(found.size() - 1));
+    }
+  }
+  return 0;
 }
 
 BareMacro bare_macro_in(const std::string& source) {

@@ -111,6 +111,20 @@ TEST(IntIndexTest, an_index_that_multiplies_ints) {
         << value;
   }
   EXPECT_EQ(validate::int_index_in("const size_t bytes =\n    n * n * sizeof(float);"), 1);
+  for (const char* source :
+       {"\nint at(int i, int j) const { return j * n + i; }",
+        "std::size_t at(int i,\n int j, int n) { return i + j * n; }",
+        "const int j = blockIdx.x;\nf[j * n + i] = 0;", "int i = 0, j = 1;\nf[j * n + i] = 0;",
+        "\nresidual = sqrt(sum / (n * n));"}) {
+    EXPECT_EQ(validate::int_index_in(source), 2) << source;
+  }
+  for (const char* source :
+       {"int up(int n, int m) { return (n + m - 1) / m * m; }",
+        "int in_tile(int x, int y) { return y * kTileX + x; }",
+        "std::size_t at(int i, int j) { return std::size_t(j) * n + i; }",
+        "const std::size_t j = 1;\nf[j * n + i] = 0;", "sqrt(sum / (double(n) * n))"}) {
+    EXPECT_EQ(validate::int_index_in(source), 0) << source;
+  }
 }
 
 TEST(BareMacroTest, is_a_sum_that_is_multiplied) {

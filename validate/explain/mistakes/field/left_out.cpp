@@ -146,7 +146,7 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
   }
   if (const int period = apart(lines.at);
       period > kBlock && lines.at.front() > 1 && lines.at.front() <= kBlock) {
-    answer->with("by", period).with("apart", true).with("reached", lines.at.front());
+    answer->with("by", counted(period, of_rows ? "row" : "column")).with("apart", true).with("reached", lines.at.front());
     return "blocks_overlap";
   }
   // As many as one block has are left where blockIdx has no part in the index.
@@ -157,7 +157,7 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
   for (const int block : {kBlock, 16, 8}) {
     const int blocks = (look.n + block - 1) / block, rest = reached - block;
     if (blocks < 3 || rest % (blocks - 1) != 0 || !is_power(rest / (blocks - 1))) continue;
-    answer->with("by", rest / (blocks - 1)).with("reached", block);
+    answer->with("by", counted(rest / (blocks - 1), of_rows ? "row" : "column")).with("reached", block);
     return "blocks_overlap";
   }
   return nullptr;
@@ -329,8 +329,8 @@ const Family kLeftOutMistakes = {
       "{lines} as a block has points; or the loop over a thread's points: it ends with the block's last one, and each "
       "turn goes on by as many {lines} as the block has threads}"}},
     {"blocks_overlap", Strength::kModel, with(kKernels), of_field<kept_values>,
-     "{left_out}. Each block begins {?!apart|only }{by} {lines} after the previous one and "
-     "reaches {reached}{?!apart|, so the blocks overlap}",
+     "{left_out}. {?apart|Each block begins {by} after the previous one and reaches {reached}|As if each block began "
+     "only {by} after the previous one and reached {reached}: the blocks overlap}",
      {"what blockIdx.{letter} is multiplied by in {?by_sweep|{sweep}|{copy}}: the number of {lines} that a block has "
       "(blockDim.{letter} is its number of threads, which may be fewer; gridDim.{letter} is the number of blocks)"}},
     {"sweep_reaches_no_point", Strength::kModel, with(kKernels), of_field<kept_values>,

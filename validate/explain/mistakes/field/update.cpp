@@ -292,8 +292,8 @@ const Family kUpdateMistakes = {
      "replaced before it was used|it reads the field that it writes}",
      {"{?march_first|{march}; it is the old values that move up}",
       "{?!march_first|{?!all_new|from which of the two fields each neighbour is read in {sweep}; and }the arguments of "
-      "{sweep}: it reads one field and writes the other; what is new becomes old only when the whole sweep has "
-      "ended}"}},
+      "{sweep}: it reads one field and writes the other, which have memory of their own; what is new becomes old only "
+      "when the whole sweep has ended}"}},
     {"update_of_a_constant", Strength::kModel, kAnyProgram, of_field<fit_everywhere>,
      "{where} becomes {formula}",
      {"{?march_first|{march}}",

@@ -280,12 +280,13 @@ const Family kCallMistakes = {
      "line {line} {does} memory through {name}, which is null: nothing was allocated for that "
      "pointer, or something has set it to null",
      {"{?argument|the index in {argument}: it may lead beyond the array of pointers}",
-      "{?by_value|{by_value}: it is given the pointer, and sets only its own copy. It needs the pointer's address "
-      "(float** f_old, and main gives &f_old)|{?other|the call that gives it memory: cudaMalloc for the GPU, "
-      "cudaMallocHost for the host|allocate_fields: one cudaMallocManaged (or "
+      "{?by_value|{by_value}: it is given the pointer, and sets only its own copy. It needs the pointer's address: "
+      "float** there, and an & where it is called|{?other|the call that gives it memory: it sets this pointer, not "
+      "another one, and not a copy of it (in a function that gets the pointer, or a struct with it, by "
+      "value)|allocate_fields: one cudaMallocManaged (or "
       "cudaMalloc) for each pointer of main. Its first argument is the address of main's pointer, which is what "
       "allocate_fields gets: not once more with an &}}",
-      "{?given|where nullptr is given for it: what gets that must not reach line {line}}"}},
+      "{?given|where nullptr is put in its place: what depends on it must not come to line {line} then}"}},
     {"access_where_nothing_is", kForbidden, kAnyProgram, finding,
      "line {line} {does} memory {?!kernel|of the host }where nothing was allocated",
      {"{?kernel|the index at line {line}, and the pointer that it is added to: together they lead to where no array "

@@ -305,8 +305,8 @@ const Family kFindingMistakes = {
      "it}{?!barrier|{?part|. A block of this launch has {in_block} threads, no multiple of 32}}",
      {"{?detail|lines {line} and {detail}: at which of them only some of the threads get, through an `if` or a loop}",
       "each `return`, `if` and loop on the way to line {line}: threads without a point skip their work, not the "
-      "{?barrier|barrier (a cub reduction has barriers inside)|shuffle; and the block's shape in {host}: 32 lanes of a "
-      "warp along x, before the number of warps}"}},
+      "{?barrier|barrier (a cub reduction has barriers inside)|shuffle; the block's shape in {host}: 32 lanes of a "
+      "warp along x, before the number of warps; and how lane and warp are computed: x is counted first}"}},
     {"lane_takes_no_part", kForbidden, kAnyProgram, finding,
      "at line {line} {?detail|a lane asks for the value of lane {detail}, which takes no part in the shuffle|a lane "
      "calls a shuffle, and its own bit is not in the mask}{?part|. A block of this launch has {in_block} threads, no "

@@ -143,7 +143,8 @@ const Family kFormulaMistakes = {
      "every squared change is counted {times} times{?root|, or the residual is multiplied by {root} after the "
      "root}{?ranks| (there are {ranks} ranks)}{?divisor|; or {divisor}}",
      {"{?ranks|{sum_over_ranks}: once, from what each rank has for its own rows}",
-      "which threads add to the sum: each change once, and a block's (or a warp's) sum by only one thread; whether "
+      "which threads add to the sum: each change once, and a block's (or a warp's) sum by only one thread, and where "
+      "sums of warps are added up, each of them once; whether "
       "{sweep} is launched once per sweep{?all_points|, and each thread goes over its own points only}{?strips|, and "
       "no two warps have the same strip}{?shuffles|; the shuffles' offsets, 16, 8, 4, 2, 1: one of 32 gives each "
       "lane its own value again}{?ring|; and, if a factor of the values is left to the end, whether the sum gets its "
