@@ -127,9 +127,9 @@ Measured sweep_on_gpu(Bench* bench) {
 std::string large_launch(Bench* bench) {
   constexpr int kN = 1024, kWarp = 32;  // whole warps are launched
   constexpr double kFarMore = 4;
-  std::map<std::string, double> blocks;  // of each kernel
+  std::map<int, double> blocks;  // of the launch at each line
   for (const TraceRow& row : bench->trace(bench->have.on_cpu, kN, 1).table("kernels")) {
-    blocks[row.name] = product(row.grid);
+    blocks[std::atoi(row.name.substr(row.name.rfind(':') + 1).c_str())] = product(row.grid);
     const double warps = product(row.grid) * std::ceil(product(row.block) / kWarp);
     const double times = warps * kWarp / points(kN);
     if (times < kFarMore) continue;
@@ -142,7 +142,7 @@ std::string large_launch(Bench* bench) {
   for (const auto& [line, kernel] : bench->trace_watched(kCountedN, 1).kernels) {
     if (kernel.blocks < kFarMore * kernel.busy_blocks) continue;
     // As many for any n: on a larger grid all have points.
-    if (kernel.blocks == kernel.launches * blocks[kernel.name]) continue;
+    if (kernel.blocks == kernel.launches * blocks[line]) continue;
     return format(
         "at n = %d %s is launched with %.0f blocks, of which %.0f have a point. Where threads "
         "have several points each, fewer blocks are enough",

@@ -189,6 +189,8 @@ const Family kHistoryMistakes = {
      "interior{?swap|, or pointers are swapped that are not main's own}}}}",
      {"{?odd or single|where the last sweep of a pass leaves its values: after an odd number of sweeps in the other "
       "one of the two fields{?tile| (or of a tile's two buffers, so which of these is stored)}}",
+      "{?!odd|{?!single|{?swaps|{?tile|{?checks|{?!graph|if a pass of two sweeps changes the field: which of a tile's "
+      "two buffers is stored, the one that the last sweep has written}}}}}}",
       "{?swaps|whether {handover} comes after each {?passes|pass|sweep}, and exchanges main's own pointers|the call in "
       "the loop of main, copy_field(f_old, f_new, n), and to and from in {copy}; and how much it copies: {?by_bytes|n "
       "* n * sizeof(float) bytes|all points{?copy_kernel| (its grid, its bounds; a single index ends at n * "

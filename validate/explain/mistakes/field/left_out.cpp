@@ -146,7 +146,9 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
   }
   if (const int period = apart(lines.at);
       period > kBlock && lines.at.front() > 1 && lines.at.front() <= kBlock) {
-    answer->with("by", counted(period, of_rows ? "row" : "column")).with("apart", true).with("reached", lines.at.front());
+    answer->with("by", counted(period, of_rows ? "row" : "column"))
+        .with("apart", true)
+        .with("reached", lines.at.front());
     return "blocks_overlap";
   }
   // As many as one block has are left where blockIdx has no part in the index.

@@ -194,7 +194,8 @@ const Family kRaceMistakes = {
       "host; and whether the fill that sets it to 0 comes before every kernel that adds to it, in the same stream or "
       "by a wait}|{shared_additions}}",
       "{?unset|{?late_sum|{?streams|whether a rank's parts overlap, so that two streams count the same row; and "
-      "whether each part waits, before its pass, for what other streams did in the pass before}}}",
+      "whether each part waits, before its pass, for what other streams did in the pass before, by an event that was "
+      "recorded after it}}}",
       "whether a thread's own sum begins with 0, and so does every variable that goes into a sum; and whether the sum "
       "of all is set to 0 before each sweep{?checks| that adds to it}, all sizeof(double) bytes of it",
       "{?unset|{shared_additions}}"}},

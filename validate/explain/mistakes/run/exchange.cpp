@@ -202,15 +202,15 @@ const Family kExchangeMistakes = {
       "and copied to the result (only in start(i, j) j is the row of the whole field)"}},
     {"rows_beside_the_borders", Strength::kShape, kAnyProgram, borders,
      "only {rows} wrong after {sweeps}: {they} next to the borders between ranks{?!north|, south of them}{?!south|, "
-     "north of them}. {?first|What is in the halo before the first pass|{?deep|What is in the halo's outermost rows, "
-     "or in the halo before a later pass,|The halo is right at first; what comes later}} is not what the neighbour's "
-     "rows hold then",
+     "north of them}. {?first|In the first pass|In a pass of several sweeps, or in a later one,} what a rank takes for "
+     "its neighbour's rows is not what they hold",
      {"{?group|ncclGroupEnd: what comes after ncclGroupStart is sent and received when the group ends, and not "
       "before|{exchange}: which rows (sent to the {?north|north the last ones before end}{?south|{?north|, to the "
       "}south those from begin on}), how many (at least as many as the next pass has sweeps, each with its padding), "
       "{?first||of which field (the one that the next pass reads), }where they are put, and whether it is done before "
       "every pass}",
-      "{?!group|{?first|which rows keep their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, and "
+      "{?!group|{?first|which rows a pass reads: those of the halo, too, as many as it has sweeps; and which rows keep "
+      "their values in the sweeps of a pass: rows 0 and n - 1 of the whole field, and "
       "no other row of a rank|{?streams|what the exchange waits for (the kernels that compute the rows to be sent, "
       "all of them), and what waits for it|{?deep|which rows of the halo each sweep computes anew: all that the next "
       "sweep before an exchange reads}}}}"}},

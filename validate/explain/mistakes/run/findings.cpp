@@ -331,7 +331,7 @@ const Family kFindingMistakes = {
      "line {line} {does} {?before|before the beginning|past the end} of {?array|{array}|an array in shared memory}",
      {"the size that {?array|{array}|it} is declared with: {?of_tile|a block's points and a halo on both sides, two "
       "more along x and along y; and the indices at line {line}: columns and rows of the tile, not of the block or the "
-      "grid|an entry for each index that is used; and the index at that line}",
+      "grid|an entry for each index that is used; and the index at that line, and the `if` or loop around it}",
       "{?!of_tile|the launch, if the index is made of threadIdx: does a block have the threads that the kernel is made "
       "for?}"}},
     {"row_arrives_too_late", kForbidden, kAnyProgram, finding,

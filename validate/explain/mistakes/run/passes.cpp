@@ -91,6 +91,7 @@ Answer boundary_in_between(const FieldLook& look) {
   if (!all_near || sides == 0 || not_stored(look)) return {};
   return Answer("boundary_between_two_sweeps")
       .with("where", sides_in_words(alone))
+      .with("itself", look.cells.boundary().count() > 0)
       .with("several", sides % 4 > 1);
 }
 
@@ -242,9 +243,9 @@ const Family kPassMistakes = {
      {"the factor by which the values of a pass are multiplied at its end: 1/4 for each of its sweeps, which is 1 / "
       "2^(2 * kSweeps)"}},
     {"boundary_between_two_sweeps", Strength::kShape, without(kGraph), of_pass<boundary_in_between>,
-     "In a pass of several, only points next to {where} are wrong: in one of the "
-     "sweeps in between, {where} {?several|do not keep their values, or the points next to them keep theirs|does not "
-     "keep its values, or the points next to it keep theirs}",
+     "In a pass of several, only {?itself|{where} and }points next to {where} are wrong: in {?itself|some of its "
+     "sweeps|one of the sweeps in between}, {where} {?several|do not keep their values, or the points next to them "
+     "keep theirs|does not keep its values, or the points next to it keep theirs}",
      {"where the boundary's points keep their values, and only they: after every sweep of a pass, not only after the "
       "last one{?ring|; each sweep is one row behind the previous one}",
       "{?!ring|whether the launch grid has blocks for the last rows and columns: a block that performs more sweeps "
@@ -288,8 +289,8 @@ const Family kPassMistakes = {
       "or `if` on kCheck comes before that}",
       "{?field|{?graph|how many sweeps a pass performs: as many as main counts; and which fields each launch of a "
       "graph reads and writes: after an odd number of them f_old and f_new have changed roles, and a graph keeps the "
-      "pointers that it was captured with|what each sweep of a pass reads: four neighbours, all as the sweep before has "
-      "left them}}",
+      "pointers that it was captured with|what each sweep of a pass reads: four neighbours, all as the sweep before "
+      "has left them}}",
       "{?field|{?!graph|{?tile|a tile that performs several sweeps: its halo has as many points on each side as it "
       "performs sweeps, the boundary keeps its values after each, and there is a barrier between them}}}",
       "{?field|{?passes|what a pass does between its first and its last sweep: the boundary keeps its values after "

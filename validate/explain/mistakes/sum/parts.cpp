@@ -151,8 +151,9 @@ const Family kPartMistakes = {
      "only {lines} {are} in the sum, those of rank {rank}; the field is right everywhere", {"{sum_over_ranks}"}},
     {"lines_are_counted_twice", Strength::kShape, kAnyProgram, of_sum<lines>,
      "{lines} {are} in the sum twice; the field is right everywhere",
-     {"which points the threads (or loops) of {sweep} have: are some computed twice, by two threads or by "
-      "one? Else the sum of a thread, a warp or a block is added twice",
+     {"which points the threads (or loops) of {sweep} have: are some computed twice, by two threads or by one? Else "
+      "the sum of a thread, a warp or a block is added twice{?streams|, or two launches of a pass have the same rows: "
+      "the ends of a rank without a neighbour belong to the rest}",
       "{?block_sum|{?periodic|which threads add the block's sum: only the first (threadIdx.x == 0 && threadIdx.y == "
       "0); others hold parts of it}}"}},
     {"lines_are_left_out_of_the_sum", Strength::kShape, kAnyProgram, of_sum<lines>,

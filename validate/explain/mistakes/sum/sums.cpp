@@ -296,9 +296,10 @@ const Family kSumMistakes = {
     {"residuals_are_zero", Strength::kSymptom, kAnyProgram, of_sum<same_or_late>,
      "every residual is 0, though the field changes: {?other|the change is computed after the new value has replaced "
      "the old one, or }the sum stays 0 (nothing is added{?checks|, or not by a pass of this length}, or only to a copy "
-     "of it), or it is not what the host gets{?unfetched|, or the host reads it {?unseen|before the kernel has added "
-     "to it or }after it was reset}{?own|, or the formula turns it into 0}",
-     {"{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
+     "of the sum), or it is not what the host gets{?unfetched|, or the host reads it {?unseen|before the kernel has "
+     "added to it or }after it was reset}{?own|, or the formula turns it into 0}",
+     {"{?checks|{?!check_kernel|{?!passes|whether the sum is asked for in the last sweep before each check}}}",
+      "{?check_kernel|whether the kernel that adds to the sum, the one with kCheck, is launched: for the last sweep "
       "before each check (with --check-every 1 for each)}{?passes|whether the kernel that adds to the sum, the one "
       "with kSum, is launched: for the last pass before each check}",
       "what is added to the sum{?shuffles|: each lane adds (+=) what a shuffle gives it, and then one lane adds to the "
@@ -351,10 +352,10 @@ const Family kSumMistakes = {
      "{iteration}). Either some are added more than once, or something else is added up, or a different formula "
      "follows",
      {kSumOfEachPoint, kSumOfThreads,
-      "{?strips or ranks|the points that are in the sum: only those that the {?strips|warp|block} stores, and none of "
-      "the rows' padding{?ranks|; of a rank only its own rows, and none of its halo, which belongs to a "
-      "neighbour{?streams|; and each row in one launch of a pass only: the two ends of a rank with few rows "
-      "overlap}}}"}},
+      "{?strips or ranks or tile|the points that are in the sum: only those that the {?strips|warp|block} stores, none "
+      "of its halo, and none of the rows' padding{?ranks|; of a rank only its own rows, and none of its halo, which "
+      "belongs to a neighbour{?streams|; and each row in one launch of a pass only: the two ends of a rank with few "
+      "rows overlap}}}"}},
 };
 // clang-format on
 
