@@ -62,6 +62,8 @@ constexpr NotCovered kNotCovered[] = {
      "this warp reduction", "use __shfl_xor_sync"},
     {"cudaStreamPerThread cudaStreamLegacy", "streams that no call creates", "create one"},
     {"ncclAvg", "averages by NCCL", "sum and divide"},
+    {"ncclReduce ncclReduceScatter ncclBroadcast ncclBcast ncclAllGather",
+     "this call of NCCL", "use ncclAllReduce: every rank gets the sum"},
     {"nvtxDomain* nvtxRangeStart* nvtxMark*",
      "this part of NVTX", "use nvtxRangePush and nvtxRangePop"},
     {"clock64", "clocks of a multiprocessor", nullptr},

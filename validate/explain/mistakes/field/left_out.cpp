@@ -159,7 +159,8 @@ const char* left_out_by_blocks(const FieldLook& look, Answer* answer) {
   for (const int block : {kBlock, 16, 8}) {
     const int blocks = (look.n + block - 1) / block, rest = reached - block;
     if (blocks < 3 || rest % (blocks - 1) != 0 || !is_power(rest / (blocks - 1))) continue;
-    answer->with("by", counted(rest / (blocks - 1), of_rows ? "row" : "column")).with("reached", block);
+    answer->with("by", counted(rest / (blocks - 1), of_rows ? "row" : "column"))
+        .with("reached", block);
     return "blocks_overlap";
   }
   return nullptr;

@@ -243,9 +243,9 @@ const Family kPassMistakes = {
      {"the factor by which the values of a pass are multiplied at its end: 1/4 for each of its sweeps, which is 1 / "
       "2^(2 * kSweeps)"}},
     {"boundary_between_two_sweeps", Strength::kShape, without(kGraph), of_pass<boundary_in_between>,
-     "In a pass of several, only {?itself|{where} and }points next to {where} are wrong: in {?itself|some of its "
-     "sweeps|one of the sweeps in between}, {where} {?several|do not keep their values, or the points next to them "
-     "keep theirs|does not keep its values, or the points next to it keep theirs}",
+     "In a pass of several, only {?itself|{where} and points next to {?several|them|it}|points next to {where}} are "
+     "wrong: in {?itself|some of its sweeps|one of the sweeps in between}, {where} {?several|do not keep their values, "
+     "or the points next to them keep theirs|does not keep its values, or the points next to it keep theirs}",
      {"where the boundary's points keep their values, and only they: after every sweep of a pass, not only after the "
       "last one{?ring|; each sweep is one row behind the previous one}",
       "{?!ring|whether the launch grid has blocks for the last rows and columns: a block that performs more sweeps "
