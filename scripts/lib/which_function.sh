@@ -117,7 +117,7 @@ repaired_launch() {
     if grep -q gridDim "$source_file"; then what="what a block of its kernel does after its first part"; fi
     what+=". (With 8 times as many blocks the result is right.)"
     case $kind,$lines in
-      waits,*) echo "what starts at $lines: something goes on before it has ended. (With a wait there the program is right.)" ;;
+      waits,*) echo "what starts at $lines: something uses its result, or its memory, too early. (With a wait there the program is right.)" ;;
       *and*) echo "the launch grid at $lines, or ${what/its kernel/their kernels}" ;;
       *) echo "the launch grid at $lines, or $what" ;;
     esac

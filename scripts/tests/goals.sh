@@ -144,6 +144,11 @@ counts=$(count_row 1 load 65536; count_row 1 store 65536; count_row 2 load 65536
 made "printf '$counts' >\"\$LAB_CPU_COUNTS\""
 run "$goals" --name 06_coalesced --watched "$temp/made" "$temp/made"
 expect 'look at idx' "both kernels"
+# Threads that share out any number of points: each has several, and neighbours, on a larger grid only.
+few=${counts//$'\t65536\t0'/$'\t8192\t0'} few=${few//$'\t1\\n'/$'\t2\\n'}
+made "case \" \$* \" in *' --n 512 '*) printf '$counts' ;; *) printf '$few' ;; esac >\"\$LAB_CPU_COUNTS\""
+run "$goals" --name 06_coalesced --watched "$temp/made" "$temp/made"
+expect '32 per load, 32 per store .n = 512; 4 is the minimum' "a launch grid for any n"
 
 # A copy whose threads write each point 33 times (a grid-stride loop with a block's stride).
 # shellcheck disable=SC2016  # for the shell that runs it
@@ -168,6 +173,10 @@ expect_no 'Remark' "whole blocks"
 made "printf '$temp/source/two.cu\\t9\\t1\\t2\\tglobal\\tload\\t4\\t2048\\t65536\\t8192\\t0\\t0\\t1\\t1\\t8\\t64\\n' >\"\$LAB_CPU_COUNTS\""
 run "$goals" --name 08_cub_reduction --watched "$temp/made" "$temp/made"
 expect '^  Remark: at n = 128 .* is launched with 32 blocks, of which 4 have a point\.' "blocks without a point"
+made "printf 'kernels\tx.cu:1\t1\t0\t0\t0\t0\t0\t0\t0\t32x1x1\t256x1x1\t-\t-\t-\t-\n' >>\"\$LAB_TRACE_TSV\"" \
+  "printf '$temp/source/two.cu\\t9\\t1\\t2\\tglobal\\tload\\t4\\t2048\\t65536\\t8192\\t0\\t0\\t1\\t1\\t8\\t64\\n' >\"\$LAB_CPU_COUNTS\""
+run "$goals" --name 08_cub_reduction --watched "$temp/made" "$temp/made"
+expect_no 'Remark' "as many blocks for any n"
 
 # A tile that is loaded by columns; in the step before coalesced accesses nothing is said of them.
 made "printf '$temp/source/two.cu\\t9\\t1\\t4\\tglobal\\tload\\t4\\t512\\t16384\\t16384\\t0\\t0\\t1\\t1\\t4\\t4\\n' >\"\$LAB_CPU_COUNTS\""

@@ -75,7 +75,7 @@ expect "^  where: the launch grid at line $(line_of '<<<grid'), or which points 
 given 10 "$own_form; s/<<<grid, block>>>/<<<grid, block, 0, own_stream()>>>/
   s/^double jacobi_sweep\(/static cudaStream_t own_stream() {\n  static cudaStream_t own = nullptr;\n  if (!own) CUDA_CHECK(cudaStreamCreateWithFlags(\&own, cudaStreamNonBlocking));\n  return own;\n}\n&/"
 check 10
-expect "^  where: what starts at line $(line_of Memset): something goes on before it has ended\. .With a$" "a stream that nothing waits for"
+expect "^  where: what starts at line $(line_of Memset): something uses its result, or its memory, too$" "a stream that nothing waits for"
 expect "^  look at: the streams of these two lines" "a stream that nothing waits for"
 
 # Then it is a race, whatever the field looks like. (The starting values are never freed, which would wait.)
@@ -85,7 +85,7 @@ given 11 's/jacobi_sweep_kernel/sweep/g; s/initialize_field/begin_with/g
   s/^void begin_with\(/static cudaStream_t own_stream() {\n  static cudaStream_t own = nullptr;\n  if (!own) CUDA_CHECK(cudaStreamCreateWithFlags(\&own, cudaStreamNonBlocking));\n  return own;\n}\n&/'
 check 11
 expect "^  diagnosis: a race: the host, or another stream, goes on before work that was$" "starting values that nothing waits for"
-expect "^  where: what starts at line $(line_of 'own_stream()>>>'): something goes on before it has ended\. .With a$" "starting values that nothing waits for"
+expect "^  where: what starts at line $(line_of 'own_stream()>>>'): something uses its result, or its memory, too$" "starting values that nothing waits for"
 expect "^  look at: what uses the result of these lines: whether it waits for them" "starting values that nothing waits for"
 
 # A kernel that goes over the blocks of a smaller launch grid, and forgets which of them it is at: with the solution's grid,

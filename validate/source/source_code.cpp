@@ -235,7 +235,8 @@ int int_index_in(const std::string& source) {
       R"(\bidx\s*\((\s*(const\s+)?int(\s+const)?\s+\w+\s*[,)]){3}[^;{]*\{\s*return\b([^;]*);)");
   // The same by another name, of a struct with n; f[j * n + i] with an int j; and sum / (n * n).
   static const std::regex other_name(
-      R"(\b\w+\s*\(\s*(?:const )?int\s+\w+\s*,\s*(?:const )?int\s+\w+[^;{]*\{\s*return\s*(\w+\s*\*\s*n\s*\+|\w+\s*\+\s*\w+\s*\*\s*n\s*;))");
+      "\\b\\w+\\s*\\((?:\\s*(?:const )?int\\s+\\w+\\s*[,)]){2}[^;{]*\\{\\s*return\\s*"
+      "(\\w+\\s*\\*\\s*n\\s*\\+|\\w+\\s*\\+\\s*\\w+\\s*\\*\\s*n\\s*;)");
   static const std::regex element(R"(\[\s*(\w+)\s*\*\s*n\s*\+)");
   static const std::regex divisor(R"(/\s*\(\s*n\s*\*\s*n\s*\))");
   static const std::regex wide(

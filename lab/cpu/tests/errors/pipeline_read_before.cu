@@ -6,12 +6,13 @@
 
 #include <cuda_pipeline.h>
 
-// The next copy is asked for while others still read what it will overwrite; it is waited for after a barrier.
+// The next copy is asked for while others still read what it will overwrite; the wait comes after a
+// barrier.
 __global__ void k_kernel(int* x) {
   __shared__ int tile[64];
   tile[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
-  x[64 + threadIdx.x] = tile[threadIdx.x ^ 32];                          // @load
+  x[64 + threadIdx.x] = tile[threadIdx.x ^ 32];                           // @load
   __pipeline_memcpy_async(&tile[threadIdx.x], &x[128 + threadIdx.x], 4);  // @copy
   __pipeline_commit();
   __syncthreads();
