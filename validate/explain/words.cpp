@@ -44,10 +44,10 @@ const std::vector<TraitRow> kRows = {
 // clang-format off
 const std::map<std::string, const char*> kPhrases = {
     {"bounds",
-     "{?strips|which columns and rows keep their old values in {sweep} and in what it calls: those of the boundary, "
-     "0 and n - 1, and no others; and with which column each strip, or block, begins{?ring|; and in which rounds "
-     "a march looks at that: in all near a boundary}|the bounds of i and j in {sweep}: 1 to n - 2{?slabs or of_ranks|, "
-     "and of j those of the rank's own rows}}"},
+     "{?strips|which columns and rows keep their old values in {sweep} and in what it calls: those of the boundary, 0 "
+     "and n - 1, and no others; and with which column each strip, or block, begins{?ring|; and which rounds of a march "
+     "keep them: all that come near a boundary}|the bounds of i and j in {sweep}: 1 to n - 2{?slabs or of_ranks|, and "
+     "of j those of the rank's own rows}}"},
     {"launch_grid",
      "{?block_constant|(n + kBlockX - 1) / kBlockX blocks|enough blocks along x for n columns, and enough along y "
      "for n rows}"},

@@ -332,7 +332,7 @@ const Family kSumMistakes = {
      "{?!two|the sum is never reset: each residual holds those of all previous iterations|there are two sums, which "
      "take turns, and each still holds what it held the last time}",
      {"{?two|where a sum is set to 0 for its next turn: after the copy that takes it to the host, in the same "
-      "stream|{host}: the sum is set to 0 before each sweep}"}},
+      "stream|where {host} sets the sum to 0: before each {?checks|pass|sweep}}"}},
     {"sum_is_an_int", Strength::kModel, kAnyProgram, of_sum<whole_numbers>,
      "every sum of squared changes is a whole number ({sum} in iteration 1): on its way it is an int, or each change "
      "is, which has no digits behind the point",
