@@ -797,6 +797,15 @@ TEST_F(DiagnosisTest, parts_of_the_sum) {
   EXPECT_SAYS("the sum of the squared changes is too small", said());
 }
 
+TEST_F(DiagnosisTest, a_sum_that_an_int_has_held) {
+  const auto of_whole = [](double sum) { return std::sqrt(sum / (double(kN) * kN)); };
+  solver.residual = [&](double sum) { return of_whole(std::floor(sum)); };
+  EXPECT_SAYS("is a whole number", said());
+  // What a variable held that nobody set may be large: then every double is whole.
+  solver.residual = [&](double sum) { return of_whole(std::floor(5e12 + sum)); };
+  EXPECT_EQ(said().find("is a whole number"), std::string::npos) << said();
+}
+
 TEST_F(DiagnosisTest, a_sum_in_float) {
   float in_float = 0;
   solver.before_sweep = [&](Field&, Field&) { in_float = 0; };

@@ -449,6 +449,8 @@ TEST(NotCoveredTest, knows_the_names) {
                                  "cudaGraphAddKernelNode",
                                  "cudaGraphExecKernelNodeSetParams",
                                  "cudaStreamAddCallback",
+                                 "ncclReduce",
+                                 "ncclBroadcast",
                                  "cudaLaunchHostFunc"}) {
     for (const std::string before : {"", "x = ", "a::", "#define X ", "#define X(y) ", "(", "!"}) {
       const std::string result = rewritten("\n" + before + name + "(x);\n");
