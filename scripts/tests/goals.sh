@@ -127,6 +127,11 @@ made "echo '  --n N  points per side (default 9)'"
 run "$goals" --name 03_larger_grid "$temp/made"
 expect '^    n is 9, and the steps before have 64$' "2 ^ 11"
 
+# Fields of doubles: twice the memory.
+made "printf 'allocations\tmanaged\t2\t0\t0\t0\t0\t0\t0\t262144\t-\t-\t-\t-\t-\t-\n' >>\"\$LAB_TRACE_TSV\""
+run "$goals" --name 02_unified_memory "$temp/made"
+expect 'managed memory for 4 fields of floats, at n = 128: 2 are enough' "fields of doubles"
+
 # One kernel of two that is not coalesced: it is named, and idx is not blamed.
 mkdir "$temp/source"
 printf '  %s\n' 'jacobi_sweep_kernel<<<grid, block>>>(f_new, f_old, n);' \

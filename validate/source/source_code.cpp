@@ -234,6 +234,8 @@ int int_index_in(const std::string& source) {
   static const std::regex function(
       R"(\bidx\s*\((\s*(const\s+)?int(\s+const)?\s+\w+\s*[,)]){3}[^;{]*\{\s*return\b([^;]*);)");
   // The same by another name, of a struct with n; f[j * n + i] with an int j; and sum / (n * n).
+  // These are products of ints unless n is wider.
+  static const std::regex wide_n("(size_t|long|int64_t|ptrdiff_t|double|float) n\\b");
   static const std::regex other_name(
       "\\b\\w+\\s*\\((?:\\s*(?:const )?int\\s+\\w+\\s*[,)]){2}[^;{]*\\{\\s*return\\s*"
       "(\\w+\\s*\\*\\s*n\\s*\\+|\\w+\\s*\\+\\s*\\w+\\s*\\*\\s*n\\s*;)");
@@ -254,11 +256,13 @@ int int_index_in(const std::string& source) {
       return line_of(code, found.position(4));
     }
   }
+  if (std::regex_search(code, found, bytes)) return line_of(code, found.position());
+  if (std::regex_search(code, wide_n)) return 0;
   if (std::regex_search(code, found, element)) {
     const std::regex of_ints("\\bint (\\w+ ?=[^;]*, ?)?" + found[1].str() + " ?=");
     if (std::regex_search(code, of_ints)) return line_of(code, found.position());
   }
-  for (const std::regex& other : {bytes, other_name, divisor}) {
+  for (const std::regex& other : {other_name, divisor}) {
     if (std::regex_search(code, found, other)) {
       return line_of(code, found.position(found.size() - 1));
     }

@@ -801,7 +801,7 @@ TEST_F(DiagnosisTest, a_sum_that_an_int_has_held) {
   const auto of_whole = [](double sum) { return std::sqrt(sum / (double(kN) * kN)); };
   solver.residual = [&](double sum) { return of_whole(std::floor(sum)); };
   EXPECT_SAYS("is a whole number", said());
-  // What a variable held that nobody set may be large: then every double is whole.
+  // A variable that was never set may hold a large value, and large doubles have no fraction.
   solver.residual = [&](double sum) { return of_whole(std::floor(5e12 + sum)); };
   EXPECT_EQ(said().find("is a whole number"), std::string::npos) << said();
 }

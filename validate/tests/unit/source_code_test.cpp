@@ -122,7 +122,9 @@ TEST(IntIndexTest, an_index_that_multiplies_ints) {
        {"int up(int n, int m) { return (n + m - 1) / m * m; }",
         "int in_tile(int x, int y) { return y * kTileX + x; }",
         "std::size_t at(int i, int j) { return std::size_t(j) * n + i; }",
-        "const std::size_t j = 1;\nf[j * n + i] = 0;", "sqrt(sum / (double(n) * n))"}) {
+        "const std::size_t j = 1;\nf[j * n + i] = 0;",
+        "const std::size_t n = options.n;\nfor (int j = 1;;) f[j * n + i] = 0;",
+        "sqrt(sum / (double(n) * n))"}) {
     EXPECT_EQ(validate::int_index_in(source), 0) << source;
   }
 }

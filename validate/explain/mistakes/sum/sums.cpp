@@ -182,7 +182,7 @@ Answer whole_numbers(const SumLook& look) {
     return std::fabs(sum - std::round(sum)) <= 1e-11 * sum;
   });
   if (look.sweeps.size() < 3 || !whole || look.sweeps[0].found == 0) return {};
-  // A double that large has no digits behind the point either.
+  // A double that large has no fraction either.
   if (look.sweeps[0].found > 2 * look.sweeps[0].right) return {};
   return Answer("sum_is_an_int").with("sum", format("%.0f", look.sweeps[0].found_sum(look.n)));
 }
